@@ -1,0 +1,92 @@
+// Who did what to the API server, as it wrote down itself: one record for each request, written when it is
+// answered (a watch when it begins, for it may never end).
+import { readFile } from 'node:fs/promises'
+import { stringify } from 'yaml'
+
+export interface AuditRecord {
+  readonly at: Date
+  readonly user: string
+  readonly userAgent: string
+  readonly verb: string // get, list, watch, create, update, patch, delete, deletecollection
+  readonly path: string // with its query
+  readonly group: string
+  readonly resource: string // plural, with `/status` and the like behind it
+  readonly namespace: string
+  readonly name: string
+  readonly code: number
+  readonly body: unknown // what a write sent; never of a Secret
+}
+
+export interface AuditQuery {
+  readonly user?: string
+  readonly verb?: string
+  readonly resource?: string
+  readonly namespace?: string
+  readonly since?: Date
+}
+
+// Bodies of writes are kept, so that tests can see what was asked for; Secrets and tokens are known by name only.
+export const auditPolicy = stringify({
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [
+    { level: 'None', nonResourceURLs: ['/healthz*', '/readyz*', '/livez*'] },
+    { level: 'Metadata', verbs: ['watch'], omitStages: ['ResponseComplete'] },
+    { level: 'Metadata', resources: [{ group: '', resources: ['secrets', 'serviceaccounts/token'] }] },
+    { level: 'Request', verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'] },
+    { level: 'Metadata', omitStages: ['ResponseStarted'] },
+  ],
+})
+
+export async function readAudit(file: string, query: AuditQuery = {}): Promise<readonly AuditRecord[]> {
+  const text = await readFile(file, 'utf8')
+  const whole = text.slice(0, text.lastIndexOf('\n')) // the last line may be half written
+  return whole
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => recordOf(JSON.parse(line) as AuditEvent))
+    .filter((record) => fits(record, query))
+}
+
+function fits(record: AuditRecord, { since, ...wanted }: AuditQuery): boolean {
+  if (since && record.at < since) return false
+  return (Object.entries(wanted) as [keyof typeof wanted, string | undefined][]).every(
+    ([field, value]) => value === undefined || record[field] === value,
+  )
+}
+
+// audit.k8s.io/v1 Event: what we read of it.
+interface AuditEvent {
+  readonly requestReceivedTimestamp: string
+  readonly verb: string
+  readonly requestURI: string
+  readonly user: { readonly username: string }
+  readonly userAgent?: string
+  readonly objectRef?: {
+    readonly apiGroup?: string
+    readonly resource?: string
+    readonly subresource?: string
+    readonly namespace?: string
+    readonly name?: string
+  }
+  readonly responseStatus?: { readonly code?: number }
+  readonly requestObject?: unknown
+}
+
+function recordOf(event: AuditEvent): AuditRecord {
+  const object = event.objectRef ?? {}
+  return {
+    at: new Date(event.requestReceivedTimestamp),
+    user: event.user.username,
+    userAgent: event.userAgent ?? '',
+    verb: event.verb,
+    path: event.requestURI,
+    group: object.apiGroup ?? '',
+    resource: [object.resource ?? '', object.subresource].filter(Boolean).join('/'),
+    namespace: object.namespace ?? '',
+    name: object.name ?? '',
+    code: event.responseStatus?.code ?? 0,
+    body: event.requestObject,
+  }
+}

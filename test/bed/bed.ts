@@ -1,0 +1,115 @@
+// A bed: a management cluster of real parts, ready to be lain on. `startBed` starts one, `onBed` takes one up that runs
+// already, knowing only its address; a test run starts one and every story takes it up.
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Located } from '../../tools/build.ts'
+import { realParts } from '../../tools/workshop.ts'
+import { startApi } from './apiserver.ts'
+import { type AuditQuery, type AuditRecord, readAudit } from './audit.ts'
+import type { Certified } from './certificates.ts'
+import { runCommand } from './command.ts'
+import { startControllerManager } from './controller-manager.ts'
+import { seeEstablished, startCore } from './core.ts'
+import { foundHousehold } from './household.ts'
+import { type Kube, kubeOf } from './kube.ts'
+import { standInCRDs } from './standin.ts'
+
+const partNames = [
+  'etcd',
+  'kube-apiserver',
+  'kubectl',
+  'kube-controller-manager',
+  'cluster-api-core',
+  'cluster-api-core.yaml',
+  'clusterctl',
+] as const
+type BedParts = Located<(typeof partNames)[number]>
+
+// Plain data: it can be handed to another process.
+export interface BedAddress {
+  readonly folder: string
+  readonly bin: string // the programs of the bed, to put on a PATH
+  readonly server: string
+  readonly ca: string // PEM
+  readonly kubeconfig: string // a file; its user may do anything
+  readonly auditLog: string // a file
+  readonly frontProxy: Certified
+  readonly parts: BedParts
+}
+
+export interface Bed extends BedAddress {
+  readonly kube: Kube
+  clusterctl(args: readonly string[]): Promise<string>
+  audit(query?: AuditQuery): Promise<readonly AuditRecord[]>
+  // A namespace of its own for a story.
+  namespace(story: string): Promise<string>
+}
+
+export interface StartedBed extends Bed {
+  keepLogs(): Promise<string>
+  stop(): Promise<void>
+}
+
+export interface BedOptions {
+  readonly core?: boolean // Cluster API core, and stand-in provider kinds for it; on unless said otherwise
+  readonly say?: (line: string) => void
+}
+
+export async function startBed({ core = true, say = () => {} }: BedOptions = {}): Promise<StartedBed> {
+  const parts = await realParts(partNames)
+  const home = foundHousehold('bed')
+  const stop = async () => home.end()
+  try {
+    const bin = linkPrograms(home.folder, parts)
+    say('starting etcd and kube-apiserver')
+    const api = await startApi(home, 'management', parts)
+    const kube = kubeOf(api.adminKubeconfig, parts.kubectl)
+    say('starting kube-controller-manager')
+    const controllerManager = await startControllerManager(home, api, parts)
+    await kube.see(
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'default' } },
+      'is made by the controller manager',
+      () => true,
+      { giveUp: controllerManager.obituary },
+    )
+    if (core) {
+      say('starting Cluster API core with its CRDs and webhooks')
+      await Promise.all([startCore(home, api, kube, parts), kube.apply(...standInCRDs)])
+      await seeEstablished(kube, standInCRDs)
+    }
+    const { folder } = home
+    const { server, ca, auditLog, frontProxy } = api
+    const address = { folder, bin, server, ca, kubeconfig: api.adminKubeconfig, auditLog, frontProxy, parts }
+    return { ...onBed(address), keepLogs: home.keepLogs, stop }
+  } catch (error) {
+    const logs = await home.keepLogs()
+    await stop()
+    throw new Error(`the bed did not start: ${(error as Error).message}\nlogs of every part: ${logs}`, { cause: error })
+  }
+}
+
+export function onBed(address: BedAddress): Bed {
+  const kube = kubeOf(address.kubeconfig, address.parts.kubectl)
+  return {
+    ...address,
+    kube,
+    clusterctl: async (args) =>
+      runCommand(address.parts.clusterctl, args, {
+        env: { KUBECONFIG: address.kubeconfig, CLUSTERCTL_DISABLE_VERSIONCHECK: 'true', HOME: address.folder },
+      }),
+    audit: async (query) => readAudit(address.auditLog, query),
+    async namespace(story) {
+      const name = `${story}-${randomBytes(3).toString('hex')}`
+      await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+      return name
+    },
+  }
+}
+
+function linkPrograms(folder: string, parts: BedParts): string {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  for (const [name, file] of Object.entries(parts)) symlinkSync(file, join(bin, name))
+  return bin
+}

@@ -1,0 +1,54 @@
+// kube-controller-manager with the controllers that clusters without nodes need.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Located } from '../../tools/build.ts'
+import type { Api } from './apiserver.ts'
+import type { Household, Member } from './household.ts'
+import { kubeconfig } from './kubeconfig.ts'
+import { freePort } from './ports.ts'
+
+const controllers = [
+  'namespace-controller',
+  'garbage-collector-controller',
+  'serviceaccount-controller',
+  'serviceaccount-token-controller',
+  'root-ca-certificate-publisher-controller',
+  'clusterrole-aggregation-controller',
+]
+
+export async function startControllerManager(
+  home: Household,
+  api: Api,
+  parts: Located<'kube-controller-manager'>,
+): Promise<Member> {
+  const [user, serving, port] = await Promise.all([
+    api.authority.issueClient('system:kube-controller-manager'),
+    api.authority.issueServer('kube-controller-manager', ['127.0.0.1']),
+    freePort(),
+  ])
+  const write = (file: string, text: string): string => {
+    const path = join(api.folder, file)
+    writeFileSync(path, text, { mode: 0o600 })
+    return path
+  }
+  return home.start(
+    'kube-controller-manager',
+    parts['kube-controller-manager'],
+    [
+      `--kubeconfig=${write('controller-manager.kubeconfig', kubeconfig(api, user))}`,
+      `--controllers=${controllers.join(',')}`,
+      '--use-service-account-credentials=true',
+      `--service-account-private-key-file=${api.tokenKeyFile}`,
+      `--root-ca-file=${write('root-ca.crt', api.ca)}`,
+      '--leader-elect=false',
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+      `--tls-cert-file=${write('controller-manager.crt', serving.cert)}`,
+      `--tls-private-key-file=${write('controller-manager.key', serving.key)}`,
+      '--kube-api-qps=200',
+      '--kube-api-burst=400',
+      '--profiling=false',
+    ],
+    { GOGC: '50' },
+  )
+}

@@ -1,0 +1,114 @@
+// The bed's hands. Reads go through the official JavaScript client; writes through kubectl, because that client sends
+// only the fields it knows of a built-in kind (of a CRD it drops every x-kubernetes-… one).
+import { ApiException, KubeConfig, KubernetesObjectApi } from '@kubernetes/client-node'
+import { type Patience, until } from '../until.ts'
+import { runCommand } from './command.ts'
+import { conditionsOf, describeObject } from './describe.ts'
+
+export interface KubeObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectMeta
+  readonly [field: string]: unknown
+}
+
+export interface ObjectMeta {
+  readonly name: string
+  readonly namespace?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly finalizers?: readonly string[]
+  readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly controller?: boolean }[]
+  readonly deletionTimestamp?: string | Date
+}
+
+export type ObjectRef = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>
+
+export interface Kube {
+  readonly config: KubeConfig
+  kubectl(args: readonly string[], input?: string): Promise<string>
+  read(ref: ObjectRef): Promise<KubeObject | undefined>
+  list(apiVersion: string, kind: string, namespace?: string): Promise<readonly KubeObject[]>
+  apply(...objects: readonly KubeObject[]): Promise<void>
+  patch(ref: ObjectRef, change: object, subresource?: 'status'): Promise<void>
+  remove(ref: ObjectRef): Promise<void>
+  // Waits until `isSo` holds of the object, and shows the object when it does not in time.
+  see(ref: ObjectRef, what: string, isSo: (object: KubeObject) => boolean, patience?: Patience): Promise<KubeObject>
+  seeCondition(ref: ObjectRef, type: string, status: string, patience?: Patience): Promise<KubeObject>
+  seeGone(ref: ObjectRef, patience?: Patience): Promise<void>
+}
+
+export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
+  const config = new KubeConfig()
+  config.loadFromFile(kubeconfigFile)
+  const api = KubernetesObjectApi.makeApiClient(config)
+  const kubectl: Kube['kubectl'] = async (args, input) =>
+    runCommand(kubectlProgram, ['--kubeconfig', kubeconfigFile, ...args], input === undefined ? {} : { input })
+
+  const kube: Kube = {
+    config,
+    kubectl,
+    async read({ apiVersion, kind, metadata: { name, namespace } }) {
+      try {
+        const header = { apiVersion, kind, metadata: namespace === undefined ? { name } : { name, namespace } }
+        return (await api.read(header)) as unknown as KubeObject
+      } catch (error) {
+        if (error instanceof ApiException && error.code === 404) return undefined
+        throw error
+      }
+    },
+    async list(apiVersion, kind, namespace) {
+      const { items } = await api.list(apiVersion, kind, namespace)
+      return items as unknown as readonly KubeObject[]
+    },
+    async apply(...objects) {
+      const documents = objects.map((object) => JSON.stringify(object)).join('\n---\n')
+      await kubectl(['apply', '--server-side', '--field-manager=bed', '-f', '-'], documents)
+    },
+    async patch(ref, change, subresource) {
+      const where = subresource ? ['--subresource', subresource] : []
+      await kubectl(['patch', ...naming(ref), ...where, '--type=merge', '--patch', JSON.stringify(change)])
+    },
+    async remove(ref) {
+      await kubectl(['delete', ...naming(ref), '--ignore-not-found', '--wait=false'])
+    },
+    async see(ref, what, isSo, patience) {
+      let last: KubeObject | undefined
+      const look = async () => {
+        last = await kube.read(ref)
+        return last && isSo(last) ? last : undefined
+      }
+      try {
+        return await until(`${tellRef(ref)} ${what}`, look, { everyMs: 100, ...patience })
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\nseen last:\n${describeObject(last)}`, { cause: error })
+      }
+    },
+    async seeCondition(ref, type, status, patience) {
+      const holds = (object: KubeObject) => conditionsOf(object).some((each) => each.type === type && each.status === status)
+      return kube.see(ref, `has condition ${type}=${status}`, holds, patience)
+    },
+    async seeGone(ref, patience) {
+      let last: KubeObject | undefined
+      const look = async () => {
+        last = await kube.read(ref)
+        return last ? undefined : true
+      }
+      await until(`${tellRef(ref)} is gone`, look, { everyMs: 100, ...patience }).catch((error: Error) => {
+        throw new Error(`${error.message}\nseen last:\n${describeObject(last)}`, { cause: error })
+      })
+    },
+  }
+  return kube
+}
+
+function tellRef({ kind, metadata: { name, namespace } }: ObjectRef): string {
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
+}
+
+// kubectl finds a kind by `Kind.version.group`.
+function naming({ apiVersion, kind, metadata: { name, namespace } }: ObjectRef): string[] {
+  const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  const type = group ? `${kind}.${version}.${group}` : kind
+  return [type, name, ...(namespace === undefined ? [] : ['--namespace', namespace])]
+}

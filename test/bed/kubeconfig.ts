@@ -1,0 +1,29 @@
+// Kubeconfig files, with everything inside: they can be copied, stored in a Secret, pointed elsewhere.
+import { stringify } from 'yaml'
+import type { Certified } from './certificates.ts'
+
+export type Credentials = Certified | { readonly token: string }
+
+export interface Reach {
+  readonly server: string
+  readonly ca: string // PEM
+}
+
+export function kubeconfig({ server, ca }: Reach, who: Credentials): string {
+  const user =
+    'token' in who
+      ? { token: who.token }
+      : { 'client-certificate-data': base64(who.cert), 'client-key-data': base64(who.key) }
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'bed', cluster: { server, 'certificate-authority-data': base64(ca) } }],
+    users: [{ name: 'bed', user }],
+    contexts: [{ name: 'bed', context: { cluster: 'bed', user: 'bed' } }],
+    'current-context': 'bed',
+  })
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}

@@ -1,0 +1,48 @@
+// Time as something one can hold: the real clock, and one that stands still until a test moves it.
+import { setTimeout as wait } from 'node:timers/promises'
+
+export interface Clock {
+  now(): number // milliseconds
+  sleep(ms: number): Promise<void>
+}
+
+export const realClock: Clock = {
+  now: () => performance.now(),
+  sleep: async (ms) => void (await wait(ms)),
+}
+
+export interface VirtualClock extends Clock {
+  // Moves time on. Sleepers wake in the order of their hours, each seeing its own hour, and may sleep again on the way.
+  advance(ms: number): Promise<void>
+}
+
+export function virtualClock(startAt = 0): VirtualClock {
+  let now = startAt
+  const sleepers: { readonly at: number; readonly wake: () => void }[] = []
+  return {
+    now: () => now,
+    sleep: async (ms) =>
+      new Promise((wake) => {
+        sleepers.push({ at: now + ms, wake })
+        sleepers.sort((a, b) => a.at - b.at)
+      }),
+    async advance(ms) {
+      const end = now + ms
+      await settle()
+      for (let next = sleepers[0]; next && next.at <= end; next = sleepers[0]) {
+        sleepers.shift()
+        now = next.at
+        next.wake()
+        await settle()
+      }
+      now = end
+    },
+  }
+}
+
+// Lets everything that can run without time passing run.
+async function settle(): Promise<void> {
+  await new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
