@@ -2,6 +2,7 @@
 // already, knowing only its address; a test run starts one and every story takes it up.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, symlinkSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Located } from '../../tools/build.ts'
 import { realParts } from '../../tools/workshop.ts'
@@ -13,6 +14,7 @@ import { startControllerManager } from './controller-manager.ts'
 import { seeEstablished, startCore } from './core.ts'
 import { foundHousehold } from './household.ts'
 import { type Kube, kubeOf } from './kube.ts'
+import { type Reach, redirected } from './kubeconfig.ts'
 import { standInCRDs } from './standin.ts'
 
 const partNames = [
@@ -42,6 +44,8 @@ export interface Bed extends BedAddress {
   readonly kube: Kube
   clusterctl(args: readonly string[]): Promise<string>
   audit(query?: AuditQuery): Promise<readonly AuditRecord[]>
+  // A kubeconfig file of the same user that goes through a proxy.
+  kubeconfigThrough(proxy: Reach): Promise<string>
   // A namespace of its own for a story.
   namespace(story: string): Promise<string>
 }
@@ -99,6 +103,11 @@ export function onBed(address: BedAddress): Bed {
         env: { KUBECONFIG: address.kubeconfig, CLUSTERCTL_DISABLE_VERSIONCHECK: 'true', HOME: address.folder },
       }),
     audit: async (query) => readAudit(address.auditLog, query),
+    async kubeconfigThrough(proxy) {
+      const file = join(address.folder, `through-${new URL(proxy.server).port}.kubeconfig`)
+      await writeFile(file, redirected(await readFile(address.kubeconfig, 'utf8'), proxy), { mode: 0o600 })
+      return file
+    },
     async namespace(story) {
       const name = `${story}-${randomBytes(3).toString('hex')}`
       await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })

@@ -18,8 +18,10 @@ export interface Authority extends Certified {
 const daysValid = 30
 
 export async function anAuthority(name: string): Promise<Authority> {
-  const root = await newCertificate(subject(name))
-  root.certificate.setIssuer(subject(name))
+  // A leaf of its authority's own name would pass for self-signed.
+  const itself = subject(`${name} authority`)
+  const root = await newCertificate(itself)
+  root.certificate.setIssuer(itself)
   root.certificate.setExtensions([
     { name: 'basicConstraints', cA: true, critical: true },
     { name: 'keyUsage', keyCertSign: true, digitalSignature: true, critical: true },
@@ -27,7 +29,7 @@ export async function anAuthority(name: string): Promise<Authority> {
   ])
   const issue = async (who: forge.pki.CertificateField[], extensions: object[]): Promise<Certified> => {
     const leaf = await newCertificate(who)
-    leaf.certificate.setIssuer(subject(name))
+    leaf.certificate.setIssuer(itself)
     leaf.certificate.setExtensions([{ name: 'keyUsage', digitalSignature: true, critical: true }, ...extensions])
     return sign(leaf)
   }

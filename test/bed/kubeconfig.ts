@@ -1,5 +1,5 @@
 // Kubeconfig files, with everything inside: they can be copied, stored in a Secret, pointed elsewhere.
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import type { Certified } from './certificates.ts'
 
 export type Credentials = Certified | { readonly token: string }
@@ -22,6 +22,15 @@ export function kubeconfig({ server, ca }: Reach, who: Credentials): string {
     contexts: [{ name: 'bed', context: { cluster: 'bed', user: 'bed' } }],
     'current-context': 'bed',
   })
+}
+
+// The same user, another way to the API server.
+export function redirected(text: string, { server, ca }: Reach): string {
+  const config = parse(text) as { clusters: { cluster: Record<string, string> }[] }
+  for (const { cluster } of config.clusters) {
+    Object.assign(cluster, { server, 'certificate-authority-data': base64(ca) })
+  }
+  return stringify(config)
 }
 
 function base64(text: string): string {

@@ -1,0 +1,23 @@
+import { defineConfig } from 'vitest/config'
+
+// Least powerful first: `unit` needs nothing, `stories` needs the bed, which is started once for all of them.
+export default defineConfig({
+  test: {
+    isolate: false,
+    reporters: ['default', './test/reporter.ts'],
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['{src,tools,scripts,test}/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'stories',
+          include: ['{src,tools,scripts,test}/**/*.story.ts'],
+          globalSetup: './test/bed/shared.ts',
+          maxWorkers: 4, // stories wait more than they work
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+})
