@@ -42,8 +42,9 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
   const config = new KubeConfig()
   config.loadFromFile(kubeconfigFile)
   const api = KubernetesObjectApi.makeApiClient(config)
+  const whose = ['--kubeconfig', kubeconfigFile, '--cache-dir', `${kubeconfigFile}.cache`] // nothing in a person's home
   const kubectl: Kube['kubectl'] = async (args, input) =>
-    runCommand(kubectlProgram, ['--kubeconfig', kubeconfigFile, ...args], input === undefined ? {} : { input })
+    runCommand(kubectlProgram, [...whose, ...args], input === undefined ? {} : { input })
 
   const kube: Kube = {
     config,

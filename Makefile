@@ -1,0 +1,54 @@
+# CAPT: every command a person needs. `make help` lists them.
+# The Node of this project (24 LTS) comes from npm with everything else; the system's only installs it.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+installed := node_modules/.package-lock.json
+.DEFAULT_GOAL := help
+.PHONY: help quickstart test check bench soak generate format build parts bed clean
+
+help: ## Say what each command does.
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+quickstart: $(installed) ## Show a cluster coming up on a management cluster of real parts, offline.
+	@node tools/main.ts quickstart
+	@node scripts/quickstart.ts
+
+test: check parts ## Set everything up, check it, and pass all tests.
+	@vitest run
+
+check: $(installed) ## Check quickly: generated files, format, lint, types, unused code.
+	@node scripts/generate.ts --check
+	@biome check --error-on-warnings .
+	@oxlint --type-aware --deny-warnings
+	@tsc --project .
+	@knip
+
+bench: parts ## Measure what has a budget and print it as a table.
+	@node scripts/bench.ts
+
+soak: parts ## Run the long tests: many beds, killed at any moment.
+	@vitest run --config vitest.soak.config.ts
+
+generate: $(installed) ## Write the generated files from their sources.
+	@node scripts/generate.ts
+
+format: $(installed) ## Format every file.
+	@biome check --write .
+
+build: $(installed) ## Bundle the programs into dist/ and print how large they are.
+	@node scripts/bundle.ts
+
+parts: $(installed) ## Build the real parts that are missing (the first time, about 15 minutes).
+	@node tools/main.ts
+
+bed: $(installed) ## Keep a management cluster of real parts up and print how to reach it.
+	@node tools/main.ts quickstart
+	@node scripts/bed.ts
+
+clean: ## Remove what was built in this folder (the cache of real parts stays).
+	@rm -rf node_modules dist logs
+
+$(installed): package.json package-lock.json
+	@scripts/prerequisites
+	@echo "installing the toolchain from npm"
+	@npm ci --ignore-scripts --loglevel=error
+	@touch $@
