@@ -19,7 +19,9 @@ export interface Bundle {
 export async function bundleAll(folder = join(root, 'dist')): Promise<readonly Bundle[]> {
   await rm(folder, { recursive: true, force: true })
   await build({
-    entryPoints: Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, join(root, `src/bin/${file}.ts`)])),
+    entryPoints: Object.fromEntries(
+      Object.entries(programs).map(([name, file]) => [name, join(root, `src/bin/${file}.ts`)]),
+    ),
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -40,7 +42,10 @@ export async function bundleAll(folder = join(root, 'dist')): Promise<readonly B
 
 export function bundleTable(bundles: readonly Bundle[]): string {
   const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`
-  return table(['program', 'bundle', 'gzip'], bundles.map(({ program, bytes, gzipBytes }) => [program, kib(bytes), kib(gzipBytes)]))
+  return table(
+    ['program', 'bundle', 'gzip'],
+    bundles.map(({ program, bytes, gzipBytes }) => [program, kib(bytes), kib(gzipBytes)]),
+  )
 }
 
 if (import.meta.main) console.log(bundleTable(await bundleAll()))

@@ -41,7 +41,8 @@ async function main(): Promise<void> {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, wanted)
   }
-  if (!values.check) console.log(stale.length > 0 ? `written: ${stale.join(', ')}` : 'every generated file is up to date')
+  if (!values.check)
+    console.log(stale.length > 0 ? `written: ${stale.join(', ')}` : 'every generated file is up to date')
   else if (stale.length > 0) {
     console.error(`not what \`make generate\` writes: ${stale.join(', ')}. Run it and commit the result`)
     process.exitCode = 1

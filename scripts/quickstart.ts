@@ -34,7 +34,10 @@ say('the Cluster is Available: Cluster API reaches its API server')
 async function show(command: string, output: Promise<string>): Promise<void> {
   console.log(`\n$ ${command}\n${(await output).trimEnd()}`)
 }
-await show('kubectl get clusters,bedclusters,bedcontrolplanes', kube.kubectl(['get', 'clusters,bedclusters,bedcontrolplanes']))
+await show(
+  'kubectl get clusters,bedclusters,bedcontrolplanes',
+  kube.kubectl(['get', 'clusters,bedclusters,bedcontrolplanes']),
+)
 await show('clusterctl describe cluster demo', bed.clusterctl(['describe', 'cluster', 'demo']))
 
 if (process.stdout.isTTY) {
@@ -48,7 +51,9 @@ Try there:
 Ctrl-C here stops everything and leaves nothing behind.`)
   await untilInterrupted()
 } else {
-  console.log('\nWhat to try next: `make bed` keeps such a management cluster up, `make test` runs every test, `make help` lists the rest.')
+  console.log(
+    '\nWhat to try next: `make bed` keeps such a management cluster up, `make test` runs every test, `make help` lists the rest.',
+  )
 }
 await Promise.all([workload.stop(), bed.stop()])
 console.log('\nstopped; nothing is left behind')

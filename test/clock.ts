@@ -8,7 +8,7 @@ export interface Clock {
 
 export const realClock: Clock = {
   now: () => performance.now(),
-  sleep: async (ms) => void (await wait(ms)),
+  sleep: async (ms) => wait(ms),
 }
 
 export interface VirtualClock extends Clock {

@@ -7,7 +7,11 @@ interface In {
   readonly name?: string
 }
 
-export function aCluster({ namespace, name = 'demo', labels }: In & { readonly labels?: Record<string, string> }): KubeObject {
+export function aCluster({
+  namespace,
+  name = 'demo',
+  labels,
+}: In & { readonly labels?: Record<string, string> }): KubeObject {
   return {
     apiVersion: 'cluster.x-k8s.io/v1beta2',
     kind: 'Cluster',
@@ -48,7 +52,11 @@ export function aKubeconfigSecret({ namespace, name = 'demo', text }: In & { rea
   }
 }
 
-export function aConfigMap({ namespace, name = 'demo', data = {} }: In & { readonly data?: Record<string, string> }): KubeObject {
+export function aConfigMap({
+  namespace,
+  name = 'demo',
+  data = {},
+}: In & { readonly data?: Record<string, string> }): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data }
 }
 

@@ -1,9 +1,9 @@
 // Finds the real parts and builds those that are missing.
 import { join } from 'node:path'
-import { type Place, draftsFolder, isWhole, placeOf, putWhole, sweepDrafts } from './cache.ts'
+import { draftsFolder, isWhole, type Place, placeOf, putWhole, sweepDrafts } from './cache.ts'
 import { make } from './make.ts'
 import type { Part } from './parts.ts'
-import { type Progress, clock } from './progress.ts'
+import { clock, type Progress } from './progress.ts'
 import { readyProgram } from './ready.ts'
 import { takeTurn } from './turn.ts'
 
@@ -30,7 +30,11 @@ export async function locate<Name extends string>(parts: Parts<Name>, workshop: 
 }
 
 // The paths of all parts, the missing ones built in the order of the list.
-export async function build<Name extends string>(parts: Parts<Name>, workshop: Workshop, voice: Voice): Promise<Located<Name>> {
+export async function build<Name extends string>(
+  parts: Parts<Name>,
+  workshop: Workshop,
+  voice: Voice,
+): Promise<Located<Name>> {
   await sweepDrafts(workshop.cache)
   const { found, missing } = await survey(parts, workshop)
   const began = Date.now()

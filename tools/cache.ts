@@ -28,7 +28,12 @@ export function placeOf(name: string, part: Part, modules: string, cache: string
 
 export function pinnedVersion(part: Part, modules: string): string {
   const goMod = readFileSync(join(modules, part.module, 'go.mod'), 'utf8')
-  const line = goMod.split('\n').find((each) => each.replace(/^require /, '').trim().startsWith(`${part.pin} v`))
+  const line = goMod.split('\n').find((each) =>
+    each
+      .replace(/^require /, '')
+      .trim()
+      .startsWith(`${part.pin} v`),
+  )
   const version = line?.match(/ (v\S+)/)?.[1]
   if (!version) throw new Error(`${part.module}/go.mod requires no ${part.pin}: add it, it is the pin of this part`)
   return version

@@ -1,7 +1,7 @@
 // node tools/main.ts [quickstart]: builds the real parts that are missing and says where they are.
 // With `quickstart`, only those that the quickstart runs.
 import { parseArgs } from 'node:util'
-import { type Voice, build } from './build.ts'
+import { build, type Voice } from './build.ts'
 import { stopMaking } from './make.ts'
 import { type Part, parts } from './parts.ts'
 import { tell } from './progress.ts'
@@ -13,7 +13,9 @@ async function main(): Promise<void> {
   const { positionals } = parseArgs({ allowPositionals: true, options: {} })
   const [only] = positionals
   if (positionals.length > 1 || (only !== undefined && only !== 'quickstart')) {
-    throw new Error(`unknown argument ${positionals.join(' ')}: say \`node tools/main.ts\` or \`node tools/main.ts quickstart\``)
+    throw new Error(
+      `unknown argument ${positionals.join(' ')}: say \`node tools/main.ts\` or \`node tools/main.ts quickstart\``,
+    )
   }
   const wanted: Record<string, Part> = Object.fromEntries(
     Object.entries(parts).filter(([, part]) => only === undefined || part.quickstart),
@@ -28,7 +30,8 @@ function terminalVoice(): Voice {
   const clear = '\r\u001b[2K'
   return {
     say: (line) => void process.stderr.write(`${clear}${line}\n`),
-    show: (progress) => void process.stderr.write(`${clear}${tell(progress)}`.slice(0, process.stderr.columns + clear.length)),
+    show: (progress) =>
+      void process.stderr.write(`${clear}${tell(progress)}`.slice(0, process.stderr.columns + clear.length)),
   }
 }
 

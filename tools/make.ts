@@ -26,7 +26,7 @@ export async function make(making: Making, file: string): Promise<void> {
     }
     case 'files': {
       const folder = join(await moduleFolder(making), recipe.folder)
-      const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml')).sort()
+      const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml')).toSorted()
       const texts = await Promise.all(names.map(async (name) => readFile(join(folder, name), 'utf8')))
       return writeFile(file, texts.join('\n---\n'))
     }
@@ -43,7 +43,11 @@ function asJson(yaml: string): string {
 async function compile(making: Making, program: Program, file: string): Promise<void> {
   const stamps = Object.entries(program.stamps(making.version)).map(([variable, value]) => `-X ${variable}=${value}`)
   const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${['-s', '-w', ...stamps].join(' ')}`]
-  const stale = await run('go', ['list', ...flags, '-deps', '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', program.package], making)
+  const stale = await run(
+    'go',
+    ['list', ...flags, '-deps', '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', program.package],
+    making,
+  )
   const packages = stale.split('\n').filter(Boolean).length
   let compiled = 0
   await run('go', ['build', ...flags, '-v', '-o', file, program.package], making, (line) => {
@@ -65,7 +69,12 @@ export function stopMaking(): void {
   for (const child of running) child.kill('SIGTERM')
 }
 
-async function run(command: string, args: readonly string[], making?: Making, onLine?: (line: string) => void): Promise<string> {
+async function run(
+  command: string,
+  args: readonly string[],
+  making?: Making,
+  onLine?: (line: string) => void,
+): Promise<string> {
   const child = spawn(command, args, {
     ...(making && { cwd: join(making.modules, making.part.module) }),
     env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '' },

@@ -9,13 +9,20 @@ import type { Part } from './parts.ts'
 const execute = promisify(execFile)
 
 // The path of the ready program, or undefined when the folder does not hold it.
-export async function readyProgram(name: string, part: Part, version: string, folder: string): Promise<string | undefined> {
+export async function readyProgram(
+  name: string,
+  part: Part,
+  version: string,
+  folder: string,
+): Promise<string | undefined> {
   if (part.recipe.from !== 'package') return undefined
   const file = join(folder, name)
   if (!existsSync(file)) return undefined
-  const { stdout, stderr } = await execute(file, [...part.recipe.tellsVersion], { timeout: 20_000 }).catch((error: Error) => {
-    throw new Error(`CAPT_TOOLS: ${file} does not tell its version: ${error.message.split('\n')[0]}`)
-  })
+  const { stdout, stderr } = await execute(file, [...part.recipe.tellsVersion], { timeout: 20_000 }).catch(
+    (error: Error) => {
+      throw new Error(`CAPT_TOOLS: ${file} does not tell its version: ${error.message.split('\n')[0]}`)
+    },
+  )
   const found = versionIn(`${stdout}\n${stderr}`)
   if (found === undefined || minor(found) !== minor(version)) {
     throw new Error(

@@ -1,6 +1,7 @@
 // This project's workshop: where its Go tool modules are, and where a person's environment puts the cache.
+
+import { type Located, locate, type Workshop } from './build.ts'
 import { cacheFolder } from './cache.ts'
-import { type Located, type Workshop, locate } from './build.ts'
 import { type PartName, parts } from './parts.ts'
 
 export function workshop(): Workshop {

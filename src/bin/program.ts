@@ -15,7 +15,7 @@ export function run({ name, summary }: Program): void {
     if (values.help) return void process.stdout.write(help)
     process.stderr.write(`${name} ${about.version} has nothing to run yet.\n${help}`)
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n${help}`)
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${help}`)
   }
   process.exitCode = 2
 }

@@ -1,13 +1,14 @@
 // One bare Kubernetes API: etcd behind a kube-apiserver. The management cluster and every workload cluster stand on it.
+
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
-import { randomBytes } from 'node:crypto'
 import type { Located } from '../../tools/build.ts'
 import { until } from '../until.ts'
 import { auditPolicy } from './audit.ts'
-import { type Authority, aTokenKey, anAuthority, type Certified } from './certificates.ts'
+import { type Authority, anAuthority, aTokenKey, type Certified } from './certificates.ts'
 import type { Household, Member } from './household.ts'
 import { kubeconfig, type Reach } from './kubeconfig.ts'
 import { freePort } from './ports.ts'

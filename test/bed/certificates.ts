@@ -43,7 +43,10 @@ export async function anAuthority(name: string): Promise<Authority> {
     issueServer: async (server, hosts) =>
       issue(subject(server), [
         { name: 'extKeyUsage', serverAuth: true },
-        { name: 'subjectAltName', altNames: hosts.map((host) => (isIP(host) ? { type: 7, ip: host } : { type: 2, value: host })) },
+        {
+          name: 'subjectAltName',
+          altNames: hosts.map((host) => (isIP(host) ? { type: 7, ip: host } : { type: 2, value: host })),
+        },
       ]),
     issueClient: async (user, groups = []) => issue(subject(user, groups), [{ name: 'extKeyUsage', clientAuth: true }]),
   }
@@ -81,5 +84,8 @@ async function newCertificate(who: forge.pki.CertificateField[]): Promise<Draft>
 
 // In Kubernetes the common name of a client is its user, each organization a group.
 function subject(commonName: string, organizations: readonly string[] = []): forge.pki.CertificateField[] {
-  return [...organizations.map((value) => ({ name: 'organizationName', value })), { name: 'commonName', value: commonName }]
+  return [
+    ...organizations.map((value) => ({ name: 'organizationName', value })),
+    { name: 'commonName', value: commonName },
+  ]
 }

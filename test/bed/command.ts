@@ -7,7 +7,11 @@ export interface CommandOptions {
   readonly cwd?: string
 }
 
-export async function runCommand(program: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
+export async function runCommand(
+  program: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<string> {
   const { input, env, cwd } = options
   const child = spawn(program, args, { env: { ...process.env, ...env }, ...(cwd !== undefined && { cwd }) })
   let output = ''
@@ -20,6 +24,7 @@ export async function runCommand(program: string, args: readonly string[], optio
     child.on('error', reject)
     child.on('close', (exit, signal) => resolve(exit ?? signal))
   })
-  if (code !== 0) throw new Error(`\`${[program.split('/').at(-1), ...args].join(' ')}\` ended with ${code}: ${complaints || output}`)
+  if (code !== 0)
+    throw new Error(`\`${[program.split('/').at(-1), ...args].join(' ')}\` ended with ${code}: ${complaints || output}`)
   return output
 }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Located } from '../../tools/build.ts'
 import { until } from '../until.ts'
-import { answers, type Api } from './apiserver.ts'
+import { type Api, answers } from './apiserver.ts'
 import type { Household, Member } from './household.ts'
 import type { Kube, KubeObject } from './kube.ts'
 import { kubeconfig } from './kubeconfig.ts'
@@ -79,12 +79,12 @@ function outsideACluster(objects: readonly KubeObject[], port: number, ca: strin
       const webhook = { ...conversion.webhook, clientConfig: local(conversion.webhook.clientConfig) }
       return { ...crd, spec: { ...crd.spec, conversion: { ...conversion, webhook } } }
     }),
-    webhooks: (
-      ofKinds('MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration') as WebhookConfiguration[]
-    ).map((each) => ({
-      ...each,
-      webhooks: each.webhooks.map((webhook) => ({ ...webhook, clientConfig: local(webhook.clientConfig) })),
-    })),
+    webhooks: (ofKinds('MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration') as WebhookConfiguration[]).map(
+      (each) => ({
+        ...each,
+        webhooks: each.webhooks.map((webhook) => ({ ...webhook, clientConfig: local(webhook.clientConfig) })),
+      }),
+    ),
     roles: ofKinds('Namespace', 'ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'),
   }
 }
@@ -99,7 +99,11 @@ type WebhookConfiguration = KubeObject & { webhooks: readonly { clientConfig: Cl
 
 // Core's rights are gathered by the controller manager. Started before that, core says it is ready and may read nothing.
 async function seeAggregatedRole(kube: Kube): Promise<void> {
-  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'capi-aggregated-manager-role' } }
+  const role = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'capi-aggregated-manager-role' },
+  }
   await kube.see(role, 'has rules', (object) => ((object['rules'] as unknown[] | undefined) ?? []).length > 0)
 }
 

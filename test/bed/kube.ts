@@ -86,7 +86,8 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
       }
     },
     async seeCondition(ref, type, status, patience) {
-      const holds = (object: KubeObject) => conditionsOf(object).some((each) => each.type === type && each.status === status)
+      const holds = (object: KubeObject) =>
+        conditionsOf(object).some((each) => each.type === type && each.status === status)
       return kube.see(ref, `has condition ${type}=${status}`, holds, patience)
     },
     async seeGone(ref, patience) {

@@ -40,7 +40,11 @@ export const standInCRDs: readonly KubeObject[] = [
 ]
 
 // What an infrastructure provider tells when its network stands and the cluster's address is known.
-export async function tellNetworkMade(kube: Kube, ref: ObjectRef, { host, port }: { host: string; port: number }): Promise<void> {
+export async function tellNetworkMade(
+  kube: Kube,
+  ref: ObjectRef,
+  { host, port }: { host: string; port: number },
+): Promise<void> {
   await kube.patch(ref, { spec: { controlPlaneEndpoint: { host, port } } })
   await kube.patch(ref, { status: { initialization: { provisioned: true }, conditions: [isTrue('Ready')] } }, 'status')
 }

@@ -1,7 +1,6 @@
 // What a story on the shared bed starts with.
 import { inject } from 'vitest'
 import { type Bed, onBed } from './bed.ts'
-import './shared.ts'
 
 export function theBed(): Bed {
   return onBed(inject('bed'))

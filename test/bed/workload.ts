@@ -1,6 +1,7 @@
 // A workload cluster: a further API server, as Cluster API core and add-ons meet it. No controllers, no nodes.
-import { join } from 'node:path'
+
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { realParts } from '../../tools/workshop.ts'
 import { startApi } from './apiserver.ts'
 import { foundHousehold } from './household.ts'

@@ -26,20 +26,38 @@ test('core takes a Cluster to Available, applies a ClusterResourceSet into it, a
   story.happens('a user applies a Cluster and its provider objects')
   await kube.apply(infra, controlPlane, cluster) // the Cluster last: core looks for a missing object again only after seconds
   for (const ref of [infra, controlPlane]) {
-    const owned = await kube.see(ref, 'is owned by the Cluster', (object) => object.metadata.ownerReferences?.[0]?.kind === 'Cluster')
-    story.notes(`${owned.kind} is owned by ${owned.metadata.ownerReferences?.map(({ kind, name }) => `${kind}/${name}`).join()}`)
+    const owned = await kube.see(
+      ref,
+      'is owned by the Cluster',
+      (object) => object.metadata.ownerReferences?.[0]?.kind === 'Cluster',
+    )
+    story.notes(
+      `${owned.kind} is owned by ${owned.metadata.ownerReferences?.map(({ kind, name }) => `${kind}/${name}`).join()}`,
+    )
     expect(owned.metadata.labels).toMatchObject({ 'cluster.x-k8s.io/cluster-name': 'demo' })
   }
 
   story.happens('the infrastructure provider has made the network')
   await kube.apply(aKubeconfigSecret({ namespace, text: workload.kubeconfig }))
   await tellNetworkMade(kube, infra, workload)
-  story.says(await kube.seeCondition(cluster, 'InfrastructureReady', 'True'), 'InfrastructureReady', 'ControlPlaneInitialized', 'Available')
+  story.says(
+    await kube.seeCondition(cluster, 'InfrastructureReady', 'True'),
+    'InfrastructureReady',
+    'ControlPlaneInitialized',
+    'Available',
+  )
 
   story.happens('the control plane provider has made the cluster')
   await tellControlPlaneMade(kube, controlPlane)
   const available = await kube.seeCondition(cluster, 'Available', 'True', { withinSeconds: 90 })
-  story.says(available, 'InfrastructureReady', 'ControlPlaneInitialized', 'ControlPlaneAvailable', 'RemoteConnectionProbe', 'Available')
+  story.says(
+    available,
+    'InfrastructureReady',
+    'ControlPlaneInitialized',
+    'ControlPlaneAvailable',
+    'RemoteConnectionProbe',
+    'Available',
+  )
 
   story.happens('a ClusterResourceSet asks for an object in it')
   const wanted = aConfigMap({ namespace: 'default', name: 'from-the-management-cluster', data: { hello: 'world' } })
@@ -52,12 +70,18 @@ test('core takes a Cluster to Available, applies a ClusterResourceSet into it, a
   story.happens('clusterctl describes it')
   const tree = await bed.clusterctl(['describe', 'cluster', 'demo', '--namespace', namespace])
   for (const line of tree.trimEnd().split('\n').slice(1)) {
-    story.notes(line.replace(`${namespace}/`, '').replace(/\s+\d+\w+\s*$/, '').replaceAll(/ {2,}/g, '  '))
+    story.notes(
+      line
+        .replace(`${namespace}/`, '')
+        .replace(/\s+\d+\w+\s*$/, '')
+        .replaceAll(/ {2,}/g, '  '),
+    )
   }
 
   story.happens('the user deletes the Cluster')
   await kube.remove(cluster)
-  const leaving = (object: { metadata: { deletionTimestamp?: unknown } }) => object.metadata.deletionTimestamp !== undefined
+  const leaving = (object: { metadata: { deletionTimestamp?: unknown } }) =>
+    object.metadata.deletionTimestamp !== undefined
   await kube.see(controlPlane, 'is being deleted', leaving)
   const untouched = await kube.read(infra)
   expect(untouched && leaving(untouched)).toBe(false)

@@ -23,7 +23,14 @@ export interface Question {
 
 export function ask(version: Version, { server, ca, token, path }: Question): Heard {
   const began = performance.now()
-  const heard: Heard = { status: undefined, headers: {}, chunks: [], chunkTimes: [], ending: undefined, hangUp: () => {} }
+  const heard: Heard = {
+    status: undefined,
+    headers: {},
+    chunks: [],
+    chunkTimes: [],
+    ending: undefined,
+    hangUp: () => {},
+  }
   const onChunk = (chunk: Buffer) => {
     heard.chunks.push(chunk.toString())
     heard.chunkTimes.push(performance.now() - began)

@@ -27,44 +27,44 @@ export type Step =
   | { readonly end: 'whole' | 'reset' | 'reset stream' | 'silence' }
 
 export async function* distort(chunks: AsyncIterable<Buffer>, fault: Fault | undefined): AsyncGenerator<Step> {
+  yield* bodyOf(chunks, fault)
+  yield { end: endOf(fault) }
+}
+
+async function* bodyOf(chunks: AsyncIterable<Buffer>, fault: Fault | undefined): AsyncGenerator<Step> {
   switch (fault?.do) {
     case undefined:
     case 'answer': // never reaches the API server
     case 'delay': // has passed before it did
       for await (const chunk of chunks) yield { send: chunk }
-      return yield { end: 'whole' }
+      break
     case 'reset':
-      yield* upTo(chunks, fault.after ?? { bytes: 0 })
-      return yield { end: fault.only ? 'reset stream' : 'reset' }
     case 'silence':
       yield* upTo(chunks, fault.after ?? { bytes: 0 })
-      return yield { end: 'silence' }
+      break
+    case 'expire':
+      yield* upTo(chunks, { lines: fault.afterLines })
+      yield { send: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: statusOf(410) })}\n`) }
+      break
     case 'truncate': {
       let passed = 0
       for await (const line of linesOf(chunks)) {
-        if (passed++ < fault.afterLines) yield { send: line }
-        else {
-          yield { send: line.subarray(0, Math.ceil(line.length / 2)) }
-          break
-        }
+        const isCut = passed++ === fault.afterLines
+        yield { send: isCut ? line.subarray(0, Math.ceil(line.length / 2)) : line }
+        if (isCut) break
       }
-      return yield { end: 'whole' }
-    }
-    case 'expire': {
-      if (fault.afterLines > 0) yield* upTo(chunks, { lines: fault.afterLines })
-      yield { send: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: statusOf(410) })}\n`) }
-      return yield { end: 'whole' }
+      break
     }
     case 'merge': {
       let held: Buffer[] = []
       for await (const line of linesOf(chunks)) {
-        held.push(line)
+        held.push(fault.glued ? withoutNewline(line) : line)
         if (held.length < fault.lines) continue
-        yield { send: Buffer.concat(fault.glued ? held.map((each) => withoutNewline(each)) : held) }
+        yield { send: Buffer.concat(held) }
         held = []
       }
       if (held.length > 0) yield { send: Buffer.concat(held) }
-      return yield { end: 'whole' }
+      break
     }
     case 'drip':
       for await (const chunk of chunks) {
@@ -73,8 +73,14 @@ export async function* distort(chunks: AsyncIterable<Buffer>, fault: Fault | und
           yield { waitMs: fault.everyMs }
         }
       }
-      return yield { end: 'whole' }
+      break
   }
+}
+
+function endOf(fault: Fault | undefined): 'whole' | 'reset' | 'reset stream' | 'silence' {
+  if (fault?.do === 'silence') return 'silence'
+  if (fault?.do === 'reset') return fault.only ? 'reset stream' : 'reset'
+  return 'whole'
 }
 
 async function* upTo(chunks: AsyncIterable<Buffer>, position: Position): AsyncGenerator<Step> {

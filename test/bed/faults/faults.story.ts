@@ -57,7 +57,11 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
     return ended(listen(path))
   }
   const ended = async (heard: Heard) =>
-    until(`the answer ends; so far: ${JSON.stringify(heard)}`, async () => (heard.ending === undefined ? undefined : heard), { withinSeconds: 10 })
+    until(
+      `the answer ends; so far: ${JSON.stringify(heard)}`,
+      async () => (heard.ending === undefined ? undefined : heard),
+      { withinSeconds: 10 },
+    )
   const linesIn = (heard: Heard) => heard.chunks.join('').split('\n').filter(Boolean)
 
   test('without a fault, an answer passes unchanged', async () => {
@@ -104,7 +108,9 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
     onTestFinished(() => proxy.heal())
     const deaf = listen(watch())
     const hearing = listen(watch(), bed)
-    await until('all are told to both', async () => (linesIn(deaf).length === 3 && linesIn(hearing).length === 3 ? true : undefined))
+    await until('all are told to both', async () =>
+      linesIn(deaf).length === 3 && linesIn(hearing).length === 3 ? true : undefined,
+    )
     await bed.kube.patch(aConfigMap({ namespace, name: 'one' }), { data: { changed: version } })
     await until('the change is told to one', async () => (linesIn(hearing).length === 4 ? true : undefined))
     expect(linesIn(deaf)).toHaveLength(3)
@@ -201,10 +207,11 @@ test('over HTTP/2 a connection that fell silent does not even answer a ping', as
     session.destroy()
     await proxy.stop()
   })
-  const ping = async () => new Promise<boolean>((resolve) => {
-    session.ping((error) => resolve(!error))
-    setTimeout(resolve, 500, false).unref()
-  })
+  const ping = async () =>
+    new Promise<boolean>((resolve) => {
+      session.ping((error) => resolve(!error))
+      setTimeout(resolve, 500, false).unref()
+    })
   await once(session, 'connect')
   expect(await ping()).toBe(true)
   proxy.inject({ verb: 'get' }, { do: 'silence' })

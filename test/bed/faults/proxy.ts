@@ -6,6 +6,7 @@ import http2 from 'node:http2'
 import type { AddressInfo, Server } from 'node:net'
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { TLSSocket } from 'node:tls'
 import { anAuthority } from '../certificates.ts'
 import { distort, type Fault, statusOf } from './fault.ts'
 import { type Occasion, type Rule, rulesWithSeed } from './rules.ts'
@@ -63,7 +64,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     // When the API server goes away in the middle, so do we, as a router's connection would.
     serve(request, response, wire).catch(() => wire.reset())
   })
-  inner.on('secureConnection', (socket) => socket.setNoDelay(true)) // no line waits for the acknowledgement of another
+  inner.on('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true)) // no line waits for the acknowledgement of another
   inner.on('sessionError', () => {}) // a connection reset: by us, or by the client as it may
 
   return {
