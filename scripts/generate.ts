@@ -1,4 +1,5 @@
-// Writes every generated file from its source. With --check it writes nothing and fails if a byte differs.
+// Writes every generated file from its source. With --check it writes nothing and fails if a byte differs; with --into
+// it works on another folder than the project's.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -30,10 +31,12 @@ ${table(['part', 'version', 'what it is for', 'pinned in'], rows)}
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+  const { values } = parseArgs({
+    options: { check: { type: 'boolean', default: false }, into: { type: 'string', default: root } },
+  })
   const stale: string[] = []
   for (const [path, make] of Object.entries(generated)) {
-    const file = join(root, path)
+    const file = join(values.into, path)
     const wanted = make()
     if ((await readFile(file, 'utf8').catch(() => undefined)) === wanted) continue
     stale.push(path)

@@ -16,7 +16,7 @@ export interface Program {
   readonly from: 'package'
   readonly package: string
   readonly stamps: (version: string) => Readonly<Record<string, string>> // set by the linker: what a release would say of itself
-  readonly tellsVersion: readonly string[]
+  readonly tellsVersion: readonly string[] | 'by build info' // its arguments; or what the Go compiler wrote into it
 }
 
 // A folder of the pinned module, rendered by the kubectl of this list: JSON documents with `---` between them.
@@ -46,14 +46,14 @@ export const parts = {
     quickstart: true,
     coldSeconds: 56,
   },
-  'kube-apiserver': kubernetes('kube-apiserver', 'the management API server, and every workload one', 346),
-  kubectl: kubernetes('kubectl', 'the hands of the bed and of people', 50, ['version', '--client']),
+  'kube-apiserver': kubernetes('kube-apiserver', 'the management API server, and every workload one', 270),
+  kubectl: kubernetes('kubectl', 'the hands of the bed and of people', 34, ['version', '--client']),
   'kube-controller-manager': kubernetes(
     'kube-controller-manager',
     'garbage collection, namespaces, service account tokens',
-    115,
+    88,
   ),
-  'cluster-api-core': clusterApi('core', 'the controllers and webhooks of Cluster API', 173, ['--version']),
+  'cluster-api-core': clusterApi('core', 'the controllers and webhooks of Cluster API', 146, 'by build info'),
   'cluster-api-core.yaml': {
     what: "Cluster API core's CRDs, roles and webhook configurations",
     module: 'cluster-api',
@@ -62,7 +62,7 @@ export const parts = {
     quickstart: true,
     coldSeconds: 1,
   },
-  clusterctl: clusterApi('cmd/clusterctl', 'shows, installs and moves clusters', 12, ['version', '-o', 'short']),
+  clusterctl: clusterApi('cmd/clusterctl', 'shows, installs and moves clusters', 16, ['version', '-o', 'short']),
   tofu: {
     what: 'OpenTofu, which runs Terraform modules',
     module: 'opentofu',
@@ -74,7 +74,7 @@ export const parts = {
       tellsVersion: ['version'],
     },
     quickstart: false,
-    coldSeconds: 341,
+    coldSeconds: 264,
   },
   'cert-manager-crds.yaml': {
     what: "cert-manager's CRDs, which clusterctl init asks for",
@@ -105,7 +105,7 @@ function kubernetes(program: string, what: string, coldSeconds: number, tellsVer
   }
 }
 
-function clusterApi(path: string, what: string, coldSeconds: number, tellsVersion: readonly string[]): Part {
+function clusterApi(path: string, what: string, coldSeconds: number, tellsVersion: Program['tellsVersion']): Part {
   return {
     what,
     module: 'cluster-api',

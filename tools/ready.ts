@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Part } from './parts.ts'
+import type { Part, Program } from './parts.ts'
 
 const execute = promisify(execFile)
 
@@ -18,12 +18,9 @@ export async function readyProgram(
   if (part.recipe.from !== 'package') return undefined
   const file = join(folder, name)
   if (!existsSync(file)) return undefined
-  const { stdout, stderr } = await execute(file, [...part.recipe.tellsVersion], { timeout: 20_000 }).catch(
-    (error: Error) => {
-      throw new Error(`CAPT_TOOLS: ${file} does not tell its version: ${error.message.split('\n')[0]}`)
-    },
-  )
-  const found = versionIn(`${stdout}\n${stderr}`)
+  const found = await versionOf(file, part.pin, part.recipe.tellsVersion).catch((error: Error) => {
+    throw new Error(`CAPT_TOOLS: ${file} does not tell its version: ${error.message.split('\n')[0]}`)
+  })
   if (found === undefined || minor(found) !== minor(version)) {
     throw new Error(
       `CAPT_TOOLS: ${file} is ${found ?? 'of an unknown version'}, and ${minor(version)} is needed: put ${name} ${version} there, or remove it and it will be built`,
@@ -32,7 +29,16 @@ export async function readyProgram(
   return file
 }
 
-export function versionIn(text: string): string | undefined {
+async function versionOf(file: string, pin: string, tells: Program['tellsVersion']): Promise<string | undefined> {
+  if (tells === 'by build info') {
+    const { stdout } = await execute('go', ['version', '-m', file])
+    return versionIn(stdout.split('\n').find((line) => line.split('\t').includes(pin)))
+  }
+  const { stdout, stderr } = await execute(file, [...tells], { timeout: 20_000 })
+  return versionIn(`${stdout}\n${stderr}`)
+}
+
+function versionIn(text = ''): string | undefined {
   const match = text.match(/\bv?(\d+\.\d+\.\d+)/)
   return match ? `v${match[1]}` : undefined
 }

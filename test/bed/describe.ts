@@ -11,8 +11,9 @@ export interface Condition {
 
 export function describeObject(object: KubeObject | undefined): string {
   if (!object) return '(no such object)'
-  const { managedFields: _noise, ...metadata } = object.metadata as KubeObject['metadata'] & { managedFields?: unknown }
-  const shown: Record<string, unknown> = { ...object, metadata }
+  const { apiVersion, kind, metadata, ...rest } = object
+  const { managedFields: _noise, ...told } = metadata as KubeObject['metadata'] & { managedFields?: unknown }
+  const shown: Record<string, unknown> = { apiVersion, kind, metadata: told, ...rest }
   if (object.kind === 'Secret') {
     for (const field of ['data', 'stringData']) {
       const values = object[field]

@@ -35,7 +35,7 @@ read -r _
 while [ -d "$0/alive" ]; do
   for file in "$0"/alive/*; do
     [ -e "$file" ] || continue
-    kill -9 -- "-\${file##*/}" 2>/dev/null
+    kill -s KILL -- "-\${file##*/}" 2>/dev/null
     rm -f "$file"
   done
   rmdir "$0/alive" 2>/dev/null
