@@ -3,7 +3,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 installed := node_modules/.package-lock.json
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check bench soak generate format build parts bed clean
+.PHONY: help quickstart test check bench soak generate format build parts bed clean prerequisites
 
 help: ## Say what each command does.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -47,8 +47,12 @@ bed: $(installed) ## Keep a management cluster of real parts up and print how to
 clean: ## Remove what was built in this folder (the cache of real parts stays).
 	@rm -rf node_modules dist logs
 
-$(installed): package.json package-lock.json
-	@scripts/prerequisites
-	@echo "installing the toolchain from npm"
+$(installed): package.json package-lock.json | prerequisites
+	@echo "installing the toolchain from npm (about half a minute)"
 	@npm ci --ignore-scripts --loglevel=error
+	@node -e 'process.exit(parseInt(process.versions.node) < 24)' || \
+		{ rm $@; echo "npm has no Node 24 for this platform: install Node.js 24 (https://nodejs.org)." >&2; exit 1; }
 	@touch $@
+
+prerequisites:
+	@scripts/prerequisites

@@ -1,46 +1,68 @@
 // make quickstart: a management cluster of real parts on this machine, and a sample cluster going to Available on it.
 // On a terminal it stays up until Ctrl-C; elsewhere it stops when it has shown everything.
-import { startBed } from '../test/bed/bed.ts'
+import { type Bed, startBed } from '../test/bed/bed.ts'
 import { tellControlPlaneMade, tellNetworkMade } from '../test/bed/standin.ts'
-import { startWorkload } from '../test/bed/workload.ts'
+import { startWorkload, type Workload } from '../test/bed/workload.ts'
 import { aBedCluster, aBedControlPlane, aCluster, aKubeconfigSecret } from '../test/given.ts'
 import { elapsedLines } from './elapsed.ts'
-import { howToReach, untilInterrupted } from './stay.ts'
+import { command, howToReach, untilInterrupted } from './stay.ts'
 
-const namespace = 'default'
-const cluster = aCluster({ namespace })
-const network = aBedCluster({ namespace })
-const controlPlane = aBedControlPlane({ namespace })
-
-console.log('A management cluster of real parts (etcd, kube-apiserver, Cluster API core), on this machine, offline.\n')
 const say = elapsedLines()
-const bed = await startBed({ say })
-const { kube } = bed
-say('starting a workload cluster')
-const workload = await startWorkload()
 
-say('applying the sample: a Cluster, its network and its control plane')
-await kube.apply(network, controlPlane, cluster)
-await kube.see(controlPlane, 'is claimed by Cluster API', ({ metadata }) => metadata.ownerReferences !== undefined)
-say('Cluster API has claimed them; filling in, by hand, what a provider reports')
-await kube.apply(aKubeconfigSecret({ namespace, text: workload.kubeconfig }))
-await tellNetworkMade(kube, network, workload)
-await kube.seeCondition(cluster, 'InfrastructureReady', 'True')
-say('the network is there')
-await tellControlPlaneMade(kube, controlPlane)
-await kube.seeCondition(cluster, 'Available', 'True', { withinSeconds: 90 })
-say('the Cluster is Available: Cluster API reaches its API server')
+await command(async () => {
+  console.log(
+    'A management cluster of real parts (etcd, kube-apiserver, Cluster API core), on this machine, offline.\n',
+  )
+  const bed = await startBed({ say })
+  say('starting a workload cluster')
+  const workload = await startWorkload()
+  try {
+    await bringUpSample(bed, workload)
+    await showSample(bed)
+    await tellWhatToTry(bed)
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nlogs of every part: ${await bed.keepLogs()}`, { cause: error })
+  } finally {
+    await Promise.all([workload.stop(), bed.stop()])
+  }
+  console.log('\nstopped; nothing is left behind')
+})
 
-async function show(command: string, output: Promise<string>): Promise<void> {
-  console.log(`\n$ ${command}\n${(await output).trimEnd()}`)
+async function bringUpSample({ kube }: Bed, workload: Workload): Promise<void> {
+  const namespace = 'default'
+  const cluster = aCluster({ namespace })
+  const network = aBedCluster({ namespace })
+  const controlPlane = aBedControlPlane({ namespace })
+
+  say('applying the sample: a Cluster, its network and its control plane')
+  await kube.apply(network, controlPlane, cluster)
+  await kube.see(controlPlane, 'is claimed by Cluster API', ({ metadata }) => metadata.ownerReferences !== undefined)
+  say('Cluster API has claimed them; filling in, by hand, what a provider reports')
+  await kube.apply(aKubeconfigSecret({ namespace, text: workload.kubeconfig }))
+  await tellNetworkMade(kube, network, workload)
+  await kube.seeCondition(cluster, 'InfrastructureReady', 'True')
+  say('the network is there')
+  await tellControlPlaneMade(kube, controlPlane)
+  await kube.seeCondition(cluster, 'Available', 'True', { withinSeconds: 90 })
+  say('the Cluster is Available: Cluster API reaches its API server')
 }
-await show(
-  'kubectl get clusters,bedclusters,bedcontrolplanes',
-  kube.kubectl(['get', 'clusters,bedclusters,bedcontrolplanes']),
-)
-await show('clusterctl describe cluster demo', bed.clusterctl(['describe', 'cluster', 'demo']))
 
-if (process.stdout.isTTY) {
+async function showSample(bed: Bed): Promise<void> {
+  const show = (line: string, output: string) => console.log(`\n$ ${line}\n${output.trimEnd()}`)
+  const kinds = 'clusters,bedclusters,bedcontrolplanes'
+  show(`kubectl get ${kinds}`, await bed.kube.kubectl(['get', kinds]))
+  show('clusterctl describe cluster demo', await bed.clusterctl(['describe', 'cluster', 'demo']))
+}
+
+async function tellWhatToTry(bed: Bed): Promise<void> {
+  if (!process.stdout.isTTY) {
+    console.log(`
+What to try next:
+  make bed     keeps such a management cluster up and prints how to reach it
+  make test    runs every test
+  make help    lists the rest`)
+    return
+  }
   console.log(`
 ${howToReach(bed)}
 Try there:
@@ -50,10 +72,4 @@ Try there:
   kubectl delete cluster demo                            # and watch it go
 Ctrl-C here stops everything and leaves nothing behind.`)
   await untilInterrupted()
-} else {
-  console.log(
-    '\nWhat to try next: `make bed` keeps such a management cluster up, `make test` runs every test, `make help` lists the rest.',
-  )
 }
-await Promise.all([workload.stop(), bed.stop()])
-console.log('\nstopped; nothing is left behind')

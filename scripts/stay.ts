@@ -1,4 +1,4 @@
-// Keeps a bed up for a person, and tells how to poke at it.
+// What commands that show a bed to a person share: telling how to reach it, staying until Ctrl-C, failing in a sentence.
 import type { Bed } from '../test/bed/bed.ts'
 
 export function howToReach(bed: Bed): string {
@@ -16,4 +16,14 @@ export async function untilInterrupted(): Promise<void> {
     process.once('SIGTERM', resolve)
   })
   clearInterval(alive)
+}
+
+// A command that fails says why, without a stack, and ends with 1. Whatever it started goes with it.
+export async function command(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    console.error(`\n${(error as Error).message}`)
+    process.exit(1)
+  }
 }

@@ -23,7 +23,7 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .split('\n')
   .filter((path) => path && existsSync(join(root, path)))
 const pages = tracked.filter((path) => path.endsWith('.md'))
-const targets = [...read('Makefile').matchAll(/^([a-z]+):/gm)].map(([, name = '']) => name)
+const targets = [...read('Makefile').matchAll(/^([a-z]+):.*##/gm)].map(([, name = '']) => name)
 
 test('the lock file names no host', () => {
   const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { resolved?: string }> }
@@ -38,6 +38,9 @@ test('the Node of this project is the pinned one, and it is the one that runs th
 
 test('make help has a sentence for every command', () => {
   const help = execFileSync('make', ['help'], { cwd: root, encoding: 'utf8' })
+  expect(targets).toEqual(
+    expect.arrayContaining(['help', 'quickstart', 'test', 'check', 'bench', 'soak', 'generate', 'clean']),
+  )
   for (const target of targets) expect(help).toMatch(new RegExp(`^  make ${target} +[A-Z].*\\.$`, 'm'))
 })
 
@@ -56,7 +59,7 @@ test('every decision has a number of its own and says context, decision and cons
   const numbers = records.map((path) => path.slice('docs/decisions/'.length, 'docs/decisions/'.length + 4))
   expect(numbers).toEqual(numbers.map((_, index) => String(index + 1).padStart(4, '0')))
   for (const record of records) {
-    expect(read(record), record).toMatch(/^# .+\n[\s\S]+\n## Context\n[\s\S]+\n## Decision\n[\s\S]+\n## Consequences\n/)
+    expect(read(record), record).toMatch(/^# \d+\. .+\n\n## Context\n[\s\S]+\n## Decision\n[\s\S]+\n## Consequences\n/)
   }
 })
 
@@ -121,4 +124,16 @@ test('a generated file that differs by a byte fails the check, and generate mend
   const { status, stderr } = generate('--check')
   expect(status).toBe(1)
   expect(stderr).toContain('not what `make generate` writes: docs/reference/real-parts.md')
+})
+
+test('the linter sees a promise that nobody waits for', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'capt-lint-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'tsconfig.json'), '{ "compilerOptions": { "strict": true }, "include": ["*.ts"] }')
+  writeFileSync(join(folder, 'floating.ts'), 'export async function save(): Promise<void> {}\nsave()\n')
+  const lint = spawnSync('oxlint', ['--type-aware', '--config', join(root, '.oxlintrc.json'), folder], {
+    encoding: 'utf8',
+  })
+  expect(lint.stdout).toContain('no-floating-promises')
+  expect(lint.status).toBe(1)
 })

@@ -58,11 +58,17 @@ export interface StartedBed extends Bed {
 export interface BedOptions {
   readonly core?: boolean // Cluster API core, and stand-in provider kinds for it; on unless said otherwise
   readonly say?: (line: string) => void
+  readonly onFolder?: (folder: string) => void // as soon as there is one
 }
 
-export async function startBed({ core = true, say = () => {} }: BedOptions = {}): Promise<StartedBed> {
+export async function startBed({
+  core = true,
+  say = () => {},
+  onFolder = () => {},
+}: BedOptions = {}): Promise<StartedBed> {
   const parts = await realParts(partNames)
   const home = foundHousehold('bed')
+  onFolder(home.folder)
   const stop = async () => home.end()
   try {
     const bin = linkPrograms(home.folder, parts)

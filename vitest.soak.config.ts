@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['{src,tools,scripts,test}/**/*.soak.ts'],
+    reporters: ['verbose', './test/reporter.ts'],
+    testTimeout: 1_800_000,
+  },
+})
