@@ -43,23 +43,27 @@ export async function build<Name extends string>(
   let doneSeconds = 0
   for (const [index, place] of missing.entries()) {
     const part = parts[place.name]
-    const show = (compiled: number, packages: number) => {
-      const behind = doneSeconds + (packages > 0 ? (part.coldSeconds * compiled) / packages : 0)
+    const startedAt = elapsedSeconds()
+    const pace = { compiled: 0, packages: 0 }
+    const show = () =>
       voice.show({
         name: `${place.name} ${place.version}`,
         step: index + 1,
         steps: missing.length,
-        compiled,
-        packages,
-        doneSeconds: behind,
+        ...pace,
+        doneSeconds: doneSeconds + (pace.packages > 0 ? (part.coldSeconds * pace.compiled) / pace.packages : 0),
         allSeconds,
         elapsedSeconds: elapsedSeconds(),
       })
+    show()
+    const ticking = setInterval(show, 1000) // a link takes long and says nothing
+    try {
+      const onProgress = (compiled: number, packages: number) => void Object.assign(pace, { compiled, packages })
+      const done = await buildOne(place, part, workshop, found['kubectl' as Name], onProgress, voice)
+      voice.say(`${place.name} ${place.version} ${done} in ${clock(elapsedSeconds() - startedAt)}`)
+    } finally {
+      clearInterval(ticking)
     }
-    const startedAt = elapsedSeconds()
-    show(0, 0)
-    const done = await buildOne(place, part, workshop, found['kubectl' as Name], show, voice)
-    voice.say(`${place.name} ${place.version} ${done} in ${clock(elapsedSeconds() - startedAt)}`)
     found[place.name] = place.file
     doneSeconds += part.coldSeconds
   }

@@ -17,7 +17,7 @@ test.each<{ when: string; progress: Partial<Progress>; tells: string }>([
   {
     when: 'it has just begun',
     progress: {},
-    tells: 'building kube-apiserver v1.36.3 (2 of 9), 0:56 elapsed, about 17 min left',
+    tells: 'building kube-apiserver v1.36.3 (2 of 9, fetching modules), 0:56 elapsed, about 17 min left',
   },
   {
     when: 'packages are known',
@@ -27,12 +27,12 @@ test.each<{ when: string; progress: Partial<Progress>; tells: string }>([
   {
     when: 'this machine is four times as fast',
     progress: { doneSeconds: 560, elapsedSeconds: 140 },
-    tells: 'building kube-apiserver v1.36.3 (2 of 9), 2:20 elapsed, about 3 min left',
+    tells: 'building kube-apiserver v1.36.3 (2 of 9, fetching modules), 2:20 elapsed, about 3 min left',
   },
   {
     when: 'it is nearly done',
     progress: { doneSeconds: 1090, elapsedSeconds: 1090 },
-    tells: 'building kube-apiserver v1.36.3 (2 of 9), 18:10 elapsed, less than a minute left',
+    tells: 'building kube-apiserver v1.36.3 (2 of 9, fetching modules), 18:10 elapsed, less than a minute left',
   },
 ])('when $when', ({ progress, tells }) => {
   expect(tell({ ...start, ...progress })).toBe(tells)

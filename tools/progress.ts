@@ -13,8 +13,8 @@ export interface Progress {
 
 export function tell(progress: Progress): string {
   const { name, step, steps, compiled, packages, elapsedSeconds } = progress
-  const packagesTold = packages > 0 ? `, ${compiled} of ${packages} packages` : ''
-  return `building ${name} (${step} of ${steps}${packagesTold}), ${clock(elapsedSeconds)} elapsed, ${remaining(progress)}`
+  const phase = packages > 0 ? `${compiled} of ${packages} packages` : 'fetching modules'
+  return `building ${name} (${step} of ${steps}, ${phase}), ${clock(elapsedSeconds)} elapsed, ${remaining(progress)}`
 }
 
 // The table's speed counts for a minute of experience, so that the first seconds do not swing the estimate.
