@@ -50,7 +50,7 @@ clean: ## Remove what was built in this folder (the cache of real parts stays).
 $(installed): package.json package-lock.json | prerequisites
 	@echo "installing the toolchain from npm (about half a minute)"
 	@npm ci --ignore-scripts --loglevel=error
-	@node -e 'process.exit(parseInt(process.versions.node) < 24)' || \
+	@node -e 'process.exit(parseInt(process.versions.node) < 24 ? 1 : 0)' || \
 		{ rm $@; echo "npm has no Node 24 for this platform: install Node.js 24 (https://nodejs.org)." >&2; exit 1; }
 	@touch $@
 
