@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     isolate: false,
+    maxWorkers: 4, // stories wait more than they work
     reporters: ['default', './test/reporter.ts'],
     projects: [
       { extends: true, test: { name: 'unit', include: ['{src,tools,scripts,test}/**/*.test.ts'] } },
@@ -13,7 +14,6 @@ export default defineConfig({
           name: 'stories',
           include: ['{src,tools,scripts,test}/**/*.story.ts'],
           globalSetup: './test/bed/shared.ts',
-          maxWorkers: 4, // stories wait more than they work
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -1,7 +1,7 @@
 // One bare Kubernetes API: etcd behind a kube-apiserver. The management cluster and every workload cluster stand on it.
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
@@ -9,9 +9,10 @@ import type { Located } from '../../tools/build.ts'
 import { until } from '../until.ts'
 import { auditPolicy } from './audit.ts'
 import { type Authority, anAuthority, aTokenKey, type Certified } from './certificates.ts'
-import type { Household, Member } from './household.ts'
+import type { Household } from './household.ts'
 import { kubeconfig, type Reach } from './kubeconfig.ts'
 import { freePort } from './ports.ts'
+import { privateFile } from './private-file.ts'
 
 export interface Api extends Reach {
   readonly folder: string
@@ -21,17 +22,12 @@ export interface Api extends Reach {
   readonly auditLog: string // a file
   readonly tokenKeyFile: string
   readonly frontProxy: Certified // whoever shows this may say on whose behalf it speaks
-  readonly members: readonly Member[]
 }
 
 export async function startApi(home: Household, name: string, parts: Located<'etcd' | 'kube-apiserver'>): Promise<Api> {
   const folder = join(home.folder, name)
   mkdirSync(folder)
-  const write = (file: string, text: string): string => {
-    const path = join(folder, file)
-    writeFileSync(path, text, { mode: 0o600 })
-    return path
-  }
+  const write = (file: string, text: string) => privateFile(join(folder, file), text)
 
   const etcd = startEtcd(home, name, parts.etcd)
   const [authority, frontProxyAuthority, port] = await Promise.all([
@@ -92,7 +88,6 @@ export async function startApi(home: Household, name: string, parts: Located<'et
     auditLog,
     tokenKeyFile,
     frontProxy,
-    members: [etcd.member, server],
   }
 }
 

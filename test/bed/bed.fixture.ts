@@ -1,5 +1,5 @@
-// A bed in a process of its own, for tests that kill it. Says where it lives as soon as the folder is there.
+// A bed in a process of its own, for tests that kill it. Its first line says where it lives.
 import { startBed } from './bed.ts'
 
-await startBed({ onFolder: (folder) => console.log(folder) })
+await startBed({ say: console.log })
 setInterval(() => {}, 1000)

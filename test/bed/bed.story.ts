@@ -3,7 +3,6 @@ import { readFileSync, statSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { aConfigMap } from '../given.ts'
 import { until } from '../until.ts'
-import { kubeOf } from './kube.ts'
 import { theBed } from './story.ts'
 import { startWorkload } from './workload.ts'
 
@@ -114,5 +113,4 @@ test('a workload cluster knows people by token and programs by ServiceAccount', 
 
 test('the files of credentials are for their owner only', () => {
   expect((statSync(bed.kubeconfig).mode & 0o777).toString(8)).toBe('600')
-  expect(kubeOf(bed.kubeconfig, bed.parts.kubectl).config.getCurrentCluster()?.server).toBe(bed.server)
 })

@@ -2,7 +2,7 @@
 // already, knowing only its address; a test run starts one and every story takes it up.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, symlinkSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Located } from '../../tools/build.ts'
 import { realParts } from '../../tools/workshop.ts'
@@ -12,9 +12,10 @@ import type { Certified } from './certificates.ts'
 import { runCommand } from './command.ts'
 import { startControllerManager } from './controller-manager.ts'
 import { seeEstablished, startCore } from './core.ts'
-import { foundHousehold } from './household.ts'
+import { startHousehold } from './household.ts'
 import { type Kube, kubeOf } from './kube.ts'
 import { type Reach, redirected } from './kubeconfig.ts'
+import { privateFile } from './private-file.ts'
 import { standInCRDs } from './standin.ts'
 
 const partNames = [
@@ -51,6 +52,7 @@ export interface Bed extends BedAddress {
 }
 
 export interface StartedBed extends Bed {
+  readonly address: BedAddress
   keepLogs(): Promise<string>
   stop(): Promise<void>
 }
@@ -58,21 +60,12 @@ export interface StartedBed extends Bed {
 export interface BedOptions {
   readonly core?: boolean // Cluster API core, and stand-in provider kinds for it; on unless said otherwise
   readonly say?: (line: string) => void
-  readonly onFolder?: (folder: string) => void // as soon as there is one
 }
 
-export async function startBed({
-  core = true,
-  say = () => {},
-  onFolder = () => {},
-}: BedOptions = {}): Promise<StartedBed> {
+export async function startBed({ core = true, say = () => {} }: BedOptions = {}): Promise<StartedBed> {
   const parts = await realParts(partNames)
-  const home = foundHousehold('bed')
-  onFolder(home.folder)
-  const stop = async () => home.end()
-  try {
-    const bin = linkPrograms(home.folder, parts)
-    say('starting etcd and kube-apiserver')
+  return startHousehold('bed', async (home) => {
+    say(`starting etcd and kube-apiserver in ${home.folder}`)
     const api = await startApi(home, 'management', parts)
     const kube = kubeOf(api.adminKubeconfig, parts.kubectl)
     say('starting kube-controller-manager')
@@ -88,15 +81,20 @@ export async function startBed({
       await Promise.all([startCore(home, api, kube, parts), kube.apply(...standInCRDs)])
       await seeEstablished(kube, standInCRDs)
     }
-    const { folder } = home
     const { server, ca, auditLog, frontProxy } = api
-    const address = { folder, bin, server, ca, kubeconfig: api.adminKubeconfig, auditLog, frontProxy, parts }
-    return { ...onBed(address), keepLogs: home.keepLogs, stop }
-  } catch (error) {
-    const logs = await home.keepLogs()
-    await stop()
-    throw new Error(`the bed did not start: ${(error as Error).message}\nlogs of every part: ${logs}`, { cause: error })
-  }
+    const bin = linkPrograms(home.folder, parts)
+    const address = {
+      folder: home.folder,
+      bin,
+      server,
+      ca,
+      kubeconfig: api.adminKubeconfig,
+      auditLog,
+      frontProxy,
+      parts,
+    }
+    return { ...onBed(address), address, keepLogs: home.keepLogs, stop: home.end }
+  })
 }
 
 export function onBed(address: BedAddress): Bed {
@@ -111,8 +109,7 @@ export function onBed(address: BedAddress): Bed {
     audit: async (query) => readAudit(address.auditLog, query),
     async kubeconfigThrough(proxy) {
       const file = join(address.folder, `through-${new URL(proxy.server).port}.kubeconfig`)
-      await writeFile(file, redirected(await readFile(address.kubeconfig, 'utf8'), proxy), { mode: 0o600 })
-      return file
+      return privateFile(file, redirected(await readFile(address.kubeconfig, 'utf8'), proxy))
     },
     async namespace(story) {
       const name = `${story}-${randomBytes(3).toString('hex')}`

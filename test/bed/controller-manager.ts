@@ -1,11 +1,11 @@
 // kube-controller-manager with the controllers that clusters without nodes need.
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Located } from '../../tools/build.ts'
 import type { Api } from './apiserver.ts'
 import type { Household, Member } from './household.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { freePort } from './ports.ts'
+import { privateFile } from './private-file.ts'
 
 const controllers = [
   'namespace-controller',
@@ -26,11 +26,7 @@ export async function startControllerManager(
     api.authority.issueServer('kube-controller-manager', ['127.0.0.1']),
     freePort(),
   ])
-  const write = (file: string, text: string): string => {
-    const path = join(api.folder, file)
-    writeFileSync(path, text, { mode: 0o600 })
-    return path
-  }
+  const write = (file: string, text: string) => privateFile(join(api.folder, file), text)
   return home.start(
     'kube-controller-manager',
     parts['kube-controller-manager'],

@@ -1,5 +1,5 @@
 // Cluster API core outside a cluster: its real CRDs, roles and webhooks, its process run as its own ServiceAccount.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Located } from '../../tools/build.ts'
 import { until } from '../until.ts'
@@ -8,6 +8,7 @@ import type { Household, Member } from './household.ts'
 import type { Kube, KubeObject } from './kube.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { freePort } from './ports.ts'
+import { privateFile } from './private-file.ts'
 
 const namespace = 'capi-system'
 const featureGates = 'ClusterTopology=true,MachinePool=true' // naming ClusterResourceSet, always on, ends the process
@@ -23,8 +24,8 @@ export async function startCore(home: Household, api: Api, kube: Kube, parts: Co
   ])
   const certs = join(home.folder, 'cluster-api-core-certs')
   mkdirSync(certs)
-  writeFileSync(join(certs, 'tls.crt'), serving.cert)
-  writeFileSync(join(certs, 'tls.key'), serving.key, { mode: 0o600 })
+  privateFile(join(certs, 'tls.crt'), serving.cert)
+  privateFile(join(certs, 'tls.key'), serving.key)
 
   const manifests = outsideACluster(readManifests(parts['cluster-api-core.yaml']), webhookPort, api.ca)
   await kube.apply(...manifests.roles)
@@ -32,10 +33,9 @@ export async function startCore(home: Household, api: Api, kube: Kube, parts: Co
   await seeEstablished(kube, manifests.crds)
 
   const token = await kube.kubectl(['create', 'token', 'capi-manager', '--namespace', namespace, '--duration=24h'])
-  const kubeconfigFile = join(home.folder, 'cluster-api-core.kubeconfig')
-  writeFileSync(kubeconfigFile, kubeconfig(api, { token: token.trim() }), { mode: 0o600 })
+  const itself = kubeconfig(api, { token: token.trim() })
   const core = home.start('cluster-api-core', parts['cluster-api-core'], [
-    `--kubeconfig=${kubeconfigFile}`,
+    `--kubeconfig=${privateFile(join(home.folder, 'cluster-api-core.kubeconfig'), itself)}`,
     '--leader-elect=false',
     `--webhook-port=${webhookPort}`,
     `--webhook-cert-dir=${certs}`,

@@ -77,6 +77,20 @@ export function foundHousehold(name: string): Household {
   }
 }
 
+// Founds a household and lets `furnish` fill it. When that fails the household ends, and the error says where its logs are.
+export async function startHousehold<T>(name: string, furnish: (home: Household) => Promise<T>): Promise<T> {
+  const home = foundHousehold(name)
+  try {
+    return await furnish(home)
+  } catch (error) {
+    const logs = await home.keepLogs()
+    await home.end()
+    throw new Error(`the ${name} did not start: ${(error as Error).message}\nlogs of every part: ${logs}`, {
+      cause: error,
+    })
+  }
+}
+
 interface Home {
   readonly folder: string
   readonly alive: string

@@ -22,7 +22,7 @@ async function killedAfter(ms: number): Promise<void> {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = (await once(founder.stdout, 'data')) as [Buffer]
-  const folder = line.toString().trim()
+  const folder = line.toString().match(/ in (\S+)/)?.[1] ?? ''
   expect(existsSync(folder)).toBe(true)
   await sleep(ms)
   founder.kill('SIGKILL')

@@ -25,7 +25,6 @@ export interface ObjectMeta {
 export type ObjectRef = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>
 
 export interface Kube {
-  readonly config: KubeConfig
   kubectl(args: readonly string[], input?: string): Promise<string>
   read(ref: ObjectRef): Promise<KubeObject | undefined>
   list(apiVersion: string, kind: string, namespace?: string): Promise<readonly KubeObject[]>
@@ -47,7 +46,6 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
     runCommand(kubectlProgram, [...whose, ...args], input === undefined ? {} : { input })
 
   const kube: Kube = {
-    config,
     kubectl,
     async read({ apiVersion, kind, metadata: { name, namespace } }) {
       try {
@@ -74,16 +72,7 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
       await kubectl(['delete', ...naming(ref), '--ignore-not-found', '--wait=false'])
     },
     async see(ref, what, isSo, patience) {
-      let last: KubeObject | undefined
-      const look = async () => {
-        last = await kube.read(ref)
-        return last && isSo(last) ? last : undefined
-      }
-      try {
-        return await until(`${tellRef(ref)} ${what}`, look, { everyMs: 100, ...patience })
-      } catch (error) {
-        throw new Error(`${(error as Error).message}\nseen last:\n${describeObject(last)}`, { cause: error })
-      }
+      return waitFor(ref, what, (object) => (object && isSo(object) ? object : undefined), patience)
     },
     async seeCondition(ref, type, status, patience) {
       const holds = (object: KubeObject) =>
@@ -91,15 +80,23 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
       return kube.see(ref, `has condition ${type}=${status}`, holds, patience)
     },
     async seeGone(ref, patience) {
-      let last: KubeObject | undefined
-      const look = async () => {
-        last = await kube.read(ref)
-        return last ? undefined : true
-      }
-      await until(`${tellRef(ref)} is gone`, look, { everyMs: 100, ...patience }).catch((error: Error) => {
-        throw new Error(`${error.message}\nseen last:\n${describeObject(last)}`, { cause: error })
-      })
+      await waitFor(ref, 'is gone', (object) => (object ? undefined : true), patience)
     },
+  }
+
+  async function waitFor<T>(
+    ref: ObjectRef,
+    what: string,
+    judge: (object: KubeObject | undefined) => T | undefined,
+    patience: Patience = {},
+  ): Promise<T> {
+    let last: KubeObject | undefined
+    const look = async () => judge((last = await kube.read(ref)))
+    try {
+      return await until(`${tellRef(ref)} ${what}`, look, { everyMs: 100, ...patience })
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\nseen last:\n${describeObject(last)}`, { cause: error })
+    }
   }
   return kube
 }

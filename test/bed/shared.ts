@@ -10,8 +10,7 @@ declare module 'vitest' {
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const bed = await startBed()
-  const { folder, bin, server, ca, kubeconfig, auditLog, frontProxy, parts } = bed
-  project.provide('bed', { folder, bin, server, ca, kubeconfig, auditLog, frontProxy, parts })
+  project.provide('bed', bed.address)
   return async () => {
     if (project.vitest.state.getCountOfFailedTests() > 0) {
       console.error(`the logs of the bed's parts: ${await bed.keepLogs()}`)
