@@ -1,6 +1,5 @@
 // Finds the real parts and builds those that are missing.
-import { join } from 'node:path'
-import { draftsFolder, isWhole, type Place, placeOf, putWhole, sweepDrafts } from './cache.ts'
+import { isWhole, type Place, placeOf, putWhole, sweepDrafts, turnFile } from './cache.ts'
 import { make } from './make.ts'
 import type { Part } from './parts.ts'
 import { clock, type Progress } from './progress.ts'
@@ -79,7 +78,7 @@ async function buildOne(
   voice: Voice,
 ): Promise<'built' | 'built by another run'> {
   const turn = await takeTurn(
-    join(draftsFolder(place), '..', '.turns', `${place.name}-${place.version}`),
+    turnFile(place),
     () => isWhole(place),
     (holder) => voice.say(`another run (pid ${holder}) is building ${place.name}: waiting for it`),
   )

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { Part } from './parts.ts'
 
 export interface Place {
@@ -14,10 +14,10 @@ export interface Place {
   readonly file: string
 }
 
+const maker = 1 // raise it when make.ts makes something else of the same pins and recipe
+
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
-  const own = env['CAPT_CACHE']
-  if (own) return own
-  return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'capt')
+  return resolve(env['CAPT_CACHE'] || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'capt'))
 }
 
 export function placeOf(name: string, part: Part, modules: string, cache: string): Place {
@@ -39,16 +39,18 @@ export function pinnedVersion(part: Part, modules: string): string {
   return version
 }
 
-// Everything that could change a byte of the result: the pins, the recipe, the machine.
+// Everything that could change a byte of the result: the pins, the recipe, who makes it, the machine.
 function fingerprint(part: Part, modules: string): string {
   const hash = createHash('sha256')
   for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(modules, part.module, file)))
   const { recipe } = part
   hash.update(JSON.stringify(recipe))
   if (recipe.from === 'package') hash.update(JSON.stringify(recipe.stamps(pinnedVersion(part, modules))))
-  hash.update(`${process.platform}/${process.arch}`)
+  hash.update(`${maker} ${process.platform} ${process.arch}`)
   return hash.digest('hex').slice(0, 12)
 }
+
+const drafts = '.drafts'
 
 export function isWhole(place: Place): boolean {
   return existsSync(place.folder)
@@ -56,7 +58,7 @@ export function isWhole(place: Place): boolean {
 
 // Fills a place by `fill(file)`: nobody sees the file before it is complete and on disk.
 export async function putWhole(place: Place, fill: (file: string) => Promise<void>): Promise<void> {
-  const draft = join(draftsFolder(place), `${place.name}.${process.pid}`)
+  const draft = join(dirname(place.folder), drafts, `${place.name}.${process.pid}`)
   await mkdir(draft, { recursive: true })
   try {
     const file = join(draft, place.name)
@@ -67,22 +69,22 @@ export async function putWhole(place: Place, fill: (file: string) => Promise<voi
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
     })
   } finally {
-    await rm(draft, { recursive: true, force: true })
+    await remove(draft)
   }
 }
 
 // Removes what killed runs left half-built.
 export async function sweepDrafts(cache: string): Promise<void> {
-  const folder = join(cache, 'parts', '.drafts')
-  const drafts = await readdir(folder).catch(() => [])
-  for (const draft of drafts) {
+  const folder = join(cache, 'parts', drafts)
+  for (const draft of await readdir(folder).catch(() => [])) {
     const pid = Number(draft.split('.').at(-1))
-    if (!isAlive(pid)) await rm(join(folder, draft), { recursive: true, force: true })
+    if (!isAlive(pid)) await remove(join(folder, draft))
   }
 }
 
-export function draftsFolder(place: Place): string {
-  return join(place.folder, '..', '.drafts')
+// The file that whoever builds this place holds meanwhile.
+export function turnFile(place: Place): string {
+  return join(dirname(place.folder), '.turns', basename(place.folder))
 }
 
 export function isAlive(pid: number): boolean {
@@ -91,6 +93,11 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+// A compiler whose run was killed may still be writing there.
+async function remove(draft: string): Promise<void> {
+  await rm(draft, { recursive: true, force: true, maxRetries: 5 })
 }
 
 async function flush(file: string): Promise<void> {

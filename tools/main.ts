@@ -21,8 +21,10 @@ async function main(): Promise<void> {
     Object.entries(parts).filter(([, part]) => only === undefined || part.quickstart),
   )
   const voice = process.stderr.isTTY ? terminalVoice() : plainVoice()
-  const located = await build(wanted, workshop(), voice)
-  voice.say(`real parts: all ${Object.keys(located).length} are ready in ${workshop().ready ?? workshop().cache}`)
+  const { ready, ...places } = workshop()
+  const located = await build(wanted, { ready, ...places }, voice)
+  const where = ready ? `${ready} and ${places.cache}` : places.cache
+  voice.say(`real parts: all ${Object.keys(located).length} are ready in ${where}`)
 }
 
 // A line that is written over.

@@ -24,8 +24,10 @@ export async function takeTurn(
       await rm(file, { force: true })
       continue
     }
-    if (!told) onWait(holder)
-    told = true
+    if (!told && holder > 0) {
+      onWait(holder)
+      told = true
+    }
     await sleep(200)
   }
   return undefined

@@ -127,6 +127,18 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
     expect(heard).toMatchObject({ status: undefined, ending: undefined })
   })
 
+  test('it resets a connection before a word is said on it', async () => {
+    const heard = await listenUnder({ verb: 'connect' }, { do: 'reset' }, one())
+    expect(heard).toMatchObject({ status: undefined, ending: 'ECONNRESET' })
+  })
+
+  test('it keeps a new connection waiting', async () => {
+    const began = performance.now()
+    const heard = await listenUnder({ verb: 'connect' }, { do: 'delay', ms: 300 }, one())
+    expect(heard.status).toBe(200)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(300)
+  })
+
   test('it cuts a watch line in half and ends the watch as if nothing had happened', async () => {
     const heard = await listenUnder({ verb: 'watch' }, { do: 'truncate', afterLines: 1 }, watch())
     const [first = '', second = '', ...more] = linesIn(heard)
