@@ -69,13 +69,7 @@ export async function startBed({ core = true, say = () => {} }: BedOptions = {})
     const api = await startApi(home, 'management', parts)
     const kube = kubeOf(api.adminKubeconfig, parts.kubectl)
     say('starting kube-controller-manager')
-    const controllerManager = await startControllerManager(home, api, parts)
-    await kube.see(
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'default' } },
-      'is made by the controller manager',
-      () => true,
-      { giveUp: controllerManager.obituary },
-    )
+    await startControllerManager(home, api, kube, parts)
     if (core) {
       say('starting Cluster API core with its CRDs and webhooks')
       await Promise.all([startCore(home, api, kube, parts), kube.apply(...standInCRDs)])

@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import type { Located } from '../../tools/build.ts'
 import type { Api } from './apiserver.ts'
-import type { Household, Member } from './household.ts'
+import type { Household } from './household.ts'
+import type { Kube } from './kube.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { freePort } from './ports.ts'
 import { privateFile } from './private-file.ts'
@@ -19,15 +20,16 @@ const controllers = [
 export async function startControllerManager(
   home: Household,
   api: Api,
+  kube: Kube,
   parts: Located<'kube-controller-manager'>,
-): Promise<Member> {
+): Promise<void> {
   const [user, serving, port] = await Promise.all([
     api.authority.issueClient('system:kube-controller-manager'),
     api.authority.issueServer('kube-controller-manager', ['127.0.0.1']),
     freePort(),
   ])
   const write = (file: string, text: string) => privateFile(join(api.folder, file), text)
-  return home.start(
+  const member = home.start(
     'kube-controller-manager',
     parts['kube-controller-manager'],
     [
@@ -47,4 +49,6 @@ export async function startControllerManager(
     ],
     { GOGC: '50' },
   )
+  const itsFirstDeed = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'default' } }
+  await kube.see(itsFirstDeed, 'is made by the controller manager', () => true, { giveUp: member.obituary })
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Located } from '../../tools/build.ts'
 import { until } from '../until.ts'
 import { type Api, answers } from './apiserver.ts'
-import type { Household, Member } from './household.ts'
+import type { Household } from './household.ts'
 import type { Kube, KubeObject } from './kube.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { freePort } from './ports.ts'
@@ -15,7 +15,7 @@ const featureGates = 'ClusterTopology=true,MachinePool=true' // naming ClusterRe
 
 export type CoreParts = Located<'cluster-api-core' | 'cluster-api-core.yaml'>
 
-export async function startCore(home: Household, api: Api, kube: Kube, parts: CoreParts): Promise<Member> {
+export async function startCore(home: Household, api: Api, kube: Kube, parts: CoreParts): Promise<void> {
   const [webhookPort, healthPort, diagnosticsPort, serving] = await Promise.all([
     freePort(),
     freePort(),
@@ -50,7 +50,6 @@ export async function startCore(home: Household, api: Api, kube: Kube, parts: Co
     giveUp: core.obituary,
   })
   await kube.apply(...manifests.webhooks)
-  return core
 }
 
 export function readManifests(file: string): readonly KubeObject[] {

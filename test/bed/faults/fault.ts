@@ -19,6 +19,9 @@ export type Fault =
   // A few bytes at a time.
   | { readonly do: 'drip'; readonly bytes: number; readonly everyMs: number }
 
+// Those that can befall a connection on which nothing has been asked yet.
+export type ConnectFault = Extract<Fault, { do: 'delay' | 'reset' | 'silence' }>
+
 export type Position = { readonly lines: number } | { readonly bytes: number }
 
 export type Step =

@@ -9,7 +9,7 @@ import { theBed } from '../story.ts'
 import { ask, type Heard, type Version } from './client.ts'
 import type { Fault } from './fault.ts'
 import { type FaultProxy, startFaultProxy } from './proxy.ts'
-import type { Occasion } from './rules.ts'
+import type { RequestOccasion } from './rules.ts'
 
 const bed = theBed()
 const labels = { story: 'faults' }
@@ -51,7 +51,7 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
     onTestFinished(() => heard.hangUp())
     return heard
   }
-  async function listenUnder(occasion: Occasion, fault: Fault, path: string): Promise<Heard> {
+  async function listenUnder(occasion: RequestOccasion, fault: Fault, path: string): Promise<Heard> {
     proxy.inject(occasion, fault)
     onTestFinished(() => proxy.heal())
     return ended(listen(path))
@@ -128,13 +128,17 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
   })
 
   test('it resets a connection before a word is said on it', async () => {
-    const heard = await listenUnder({ verb: 'connect' }, { do: 'reset' }, one())
+    proxy.inject({ verb: 'connect' }, { do: 'reset' })
+    onTestFinished(() => proxy.heal())
+    const heard = await ended(listen(one()))
     expect(heard).toMatchObject({ status: undefined, ending: 'ECONNRESET' })
   })
 
   test('it keeps a new connection waiting', async () => {
     const began = performance.now()
-    const heard = await listenUnder({ verb: 'connect' }, { do: 'delay', ms: 300 }, one())
+    proxy.inject({ verb: 'connect' }, { do: 'delay', ms: 300 })
+    onTestFinished(() => proxy.heal())
+    const heard = await ended(listen(one()))
     expect(heard.status).toBe(200)
     expect(performance.now() - began).toBeGreaterThanOrEqual(300)
   })

@@ -8,8 +8,8 @@ import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { anAuthority } from '../certificates.ts'
-import { distort, type Fault, statusOf } from './fault.ts'
-import { type Occasion, type Rule, rulesWithSeed } from './rules.ts'
+import { type ConnectFault, distort, type Fault, statusOf } from './fault.ts'
+import { type ConnectOccasion, type Occasion, type RequestOccasion, type Rule, rulesWithSeed } from './rules.ts'
 import { type Answer, type Headers, type Request, type UpstreamOptions, upstreamOf } from './upstream.ts'
 import { verbOf } from './verb.ts'
 import { type Wire, wireServer } from './wire.ts'
@@ -21,7 +21,8 @@ export interface FaultProxyOptions extends UpstreamOptions {
 export interface FaultProxy {
   readonly server: string // what clients connect to
   readonly ca: string // PEM
-  inject(occasion: Occasion, fault: Fault): Rule
+  inject(occasion: ConnectOccasion, fault: ConnectFault): Rule
+  inject(occasion: RequestOccasion, fault: Fault): Rule
   heal(): void // no more faults for what comes; what fell silent stays silent
   stop(): Promise<void>
 }
@@ -70,7 +71,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   return {
     server: `https://127.0.0.1:${await listen(wires.server)}`,
     ca: authority.cert,
-    inject: (occasion, fault) => rules.add(occasion, fault),
+    inject: (occasion: Occasion, fault: Fault) => rules.add(occasion, fault),
     heal: () => rules.clear(),
     async stop() {
       upstream.close()

@@ -2,13 +2,23 @@
 import type { Fault } from './fault.ts'
 import type { Verb } from './verb.ts'
 
-export interface Occasion {
-  readonly verb?: Verb | 'connect' // `connect`: a new connection, before anything is said on it
-  readonly path?: RegExp // tried on path and query
-  readonly after?: number // lets so many such requests pass first
+interface Often {
+  readonly after?: number // lets so many pass first
   readonly times?: number // then strikes so often; without it, always
   readonly probability?: number // of striking, for each that could be struck
 }
+
+export interface RequestOccasion extends Often {
+  readonly verb?: Verb
+  readonly path?: RegExp // tried on path and query
+}
+
+// A new connection, before anything is said on it.
+export interface ConnectOccasion extends Often {
+  readonly verb: 'connect'
+}
+
+export type Occasion = RequestOccasion | ConnectOccasion
 
 export interface Moment {
   readonly verb: Verb | 'connect'
@@ -58,8 +68,9 @@ export function rulesWithSeed(seed: number): Rules {
   }
 }
 
-function isMeant({ verb, path }: Occasion, moment: Moment): boolean {
-  if (verb === undefined && moment.verb === 'connect') return false
+function isMeant(occasion: Occasion, moment: Moment): boolean {
+  if (occasion.verb === 'connect' || moment.verb === 'connect') return occasion.verb === moment.verb
+  const { verb, path } = occasion
   return (verb === undefined || verb === moment.verb) && (path === undefined || path.test(moment.path))
 }
 
