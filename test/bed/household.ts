@@ -40,7 +40,10 @@ while [ -d "$0/alive" ]; do
   done
   rmdir "$0/alive" 2>/dev/null
 done
-rm -rf "$0"
+for try in 1 2 3 4 5; do # the killed may be writing their last
+  rm -rf "$0" && break
+  sleep 1
+done
 `
 const joiner = ': > "$0/$$" || exit 1; exec "$@"'
 
