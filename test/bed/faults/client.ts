@@ -36,7 +36,9 @@ export function ask(version: Version, { server, ca, token, path }: Question): He
     heard.chunkTimes.push(performance.now() - began)
   }
   const onEnd = (ending: string) => (heard.ending ??= ending)
-  const onError = (error: NodeJS.ErrnoException) => onEnd(error.code ?? error.message)
+  // A stream that never began tells of its connection's end as the cause of its own.
+  const onError = (error: NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException }) =>
+    onEnd(error.cause?.code ?? error.code ?? error.message)
   const authorization = `Bearer ${token}`
 
   if (version === 'HTTP/2') {
