@@ -37,7 +37,7 @@ format: $(installed) ## Format every file.
 build: $(installed) ## Bundle the programs into dist/ and print how large they are.
 	@node scripts/bundle.ts
 
-parts: $(installed) ## Build the real parts that are missing (the first time, about 15 minutes).
+parts: $(installed) ## Build the real parts that are missing (the first time, 15 to 20 minutes).
 	@node tools/main.ts
 
 bed: $(installed) ## Keep a management cluster of real parts up and print how to reach it.
