@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Located } from '../../tools/build.ts'
 import { realParts } from '../../tools/workshop.ts'
 import { startApi } from './apiserver.ts'
@@ -72,8 +72,7 @@ export async function startBed({ core = true, say = () => {} }: BedOptions = {})
     await startControllerManager(home, api, kube, parts)
     if (core) {
       say('starting Cluster API core with its CRDs and webhooks')
-      await Promise.all([startCore(home, api, kube, parts), kube.apply(...standInCRDs)])
-      await seeEstablished(kube, standInCRDs)
+      await Promise.all([startCore(home, api, kube, parts), installKinds(kube)])
     }
     const { server, ca, auditLog, frontProxy } = api
     const bin = linkPrograms(home.folder, parts)
@@ -112,6 +111,17 @@ export function onBed(address: BedAddress): Bed {
     },
   }
 }
+
+// Our own kinds and policies, and the stand-ins.
+async function installKinds(kube: Kube): Promise<void> {
+  await kube.apply(...standInCRDs)
+  await seeEstablished(kube, standInCRDs)
+  await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(manifests, 'crds')])
+  await kube.kubectl(['wait', '--for=condition=Established', '--timeout=60s', '-f', join(manifests, 'crds')])
+  await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(manifests, 'policies.yaml')])
+}
+
+const manifests = resolve(import.meta.dirname, '../../manifests')
 
 function linkPrograms(folder: string, parts: BedParts): string {
   const bin = join(folder, 'bin')

@@ -1,6 +1,6 @@
 // The bed's hands. Reads go through the official JavaScript client; writes through kubectl, because that client sends
 // only the fields it knows of a built-in kind (of a CRD it drops every x-kubernetes-… one).
-import { ApiException, KubeConfig, KubernetesObjectApi } from '@kubernetes/client-node'
+import { ApiException, KubeConfig, type KubernetesObject, KubernetesObjectApi } from '@kubernetes/client-node'
 import { type Patience, until } from '../until.ts'
 import { runCommand } from './command.ts'
 import { conditionsOf, describeObject } from './describe.ts'
@@ -22,12 +22,16 @@ export interface ObjectMeta {
   readonly deletionTimestamp?: string | Date
 }
 
+export type Trial = { readonly accepted: KubeObject } | { readonly refused: string }
+
 export type ObjectRef = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>
 
 export interface Kube {
   kubectl(args: readonly string[], input?: string): Promise<string>
   read(ref: ObjectRef): Promise<KubeObject | undefined>
   list(apiVersion: string, kind: string, namespace?: string): Promise<readonly KubeObject[]>
+  // What the API server would make of a new object: the object as it would be stored, or why it refuses it.
+  trial(object: KubeObject): Promise<Trial>
   apply(...objects: readonly KubeObject[]): Promise<void>
   patch(ref: ObjectRef, change: object, subresource?: 'status'): Promise<void>
   remove(ref: ObjectRef): Promise<void>
@@ -59,6 +63,15 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
     async list(apiVersion, kind, namespace) {
       const { items } = await api.list(apiVersion, kind, namespace)
       return items as unknown as readonly KubeObject[]
+    },
+    async trial(object) {
+      try {
+        const stored = await api.create(object as unknown as KubernetesObject, undefined, 'All')
+        return { accepted: stored as unknown as KubeObject }
+      } catch (error) {
+        if (!(error instanceof ApiException) || error.code >= 500) throw error
+        return { refused: (JSON.parse(String(error.body)) as { message: string }).message }
+      }
     },
     async apply(...objects) {
       const documents = objects.map((object) => JSON.stringify(object)).join('\n---\n')

@@ -1,0 +1,116 @@
+// A kind as a CustomResourceDefinition: zod's OpenAPI, brought into the form that the API server calls structural.
+import * as z from 'zod'
+import { contractLabel, moveLabel, providerLabel } from '../../src/api/contract.ts'
+import { groups, type Kind, version } from '../../src/api/kind.ts'
+
+export interface Schema {
+  readonly type?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: Schema
+  readonly items?: Schema
+  readonly required?: readonly string[]
+  readonly enum?: readonly string[]
+  readonly default?: unknown
+  readonly [keyword: string]: unknown
+}
+
+export interface CRD {
+  readonly apiVersion: string
+  readonly kind: 'CustomResourceDefinition'
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> }
+  readonly spec: object
+}
+
+// The longest name that fits into the labels and Terraform workspaces made from it.
+const longestName = 63
+
+export function crdOf(kind: Kind): CRD {
+  const { group, plural, columns, scale, shortNames = [] } = kind
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}`, labels: labelsOf(kind) },
+    spec: {
+      group,
+      scope: kind.isClusterScoped ? 'Cluster' : 'Namespaced',
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural,
+        singular: kind.kind.toLowerCase(),
+        ...(shortNames.length > 0 && { shortNames }),
+        categories: ['cluster-api', 'capt'],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: schemaOf(kind) },
+          subresources: {
+            status: {},
+            ...(scale && {
+              scale: {
+                specReplicasPath: scale.replicas,
+                statusReplicasPath: scale.statusReplicas,
+                labelSelectorPath: scale.selector,
+              },
+            }),
+          },
+          additionalPrinterColumns: columns.map(({ wide, ...column }) => ({ ...column, ...(wide && { priority: 1 }) })),
+        },
+      ],
+    },
+  }
+}
+
+function labelsOf({ group, isContract, isMoved }: Kind): Record<string, string> {
+  return {
+    [providerLabel]: group === groups.controlPlane ? 'control-plane-capt' : 'infrastructure-capt',
+    ...(isContract && { [contractLabel]: version }),
+    ...(isMoved && { [moveLabel]: '' }),
+  }
+}
+
+export function schemaOf(kind: Kind): Schema {
+  const isSpecOptional = kind.spec.safeParse(undefined).success
+  return {
+    description: kind.description,
+    type: 'object',
+    ...(!isSpecOptional && { required: ['spec'] }),
+    properties: {
+      apiVersion: { type: 'string', description: `${kind.group}/${version}` },
+      kind: { type: 'string', description: kind.kind },
+      metadata: { type: 'object' },
+      spec: structural(kind.spec),
+      status: structural(kind.status),
+    },
+    'x-kubernetes-validations': [
+      {
+        rule: `size(self.metadata.name) <= ${longestName}`,
+        message: `the name has more than ${longestName} characters, and would not fit into the labels made from it: choose a shorter one`,
+      },
+    ],
+  }
+}
+
+function structural(schema: z.ZodType): Schema {
+  const told = z.toJSONSchema(schema, {
+    target: 'openapi-3.0',
+    io: 'input',
+    reused: 'inline',
+    override: ({ jsonSchema }) => tidy(jsonSchema),
+  })
+  const { $schema: _, ...rest } = told as Schema & { $schema?: string }
+  return rest
+}
+
+// What zod says and a structural schema must not.
+function tidy(node: Record<string, unknown>): void {
+  if (node['x-kubernetes-int-or-string']) {
+    delete node['anyOf']
+    delete node['type']
+  }
+  if (node['propertyNames']) delete node['propertyNames']
+}

@@ -1,0 +1,131 @@
+// ValidatingAdmissionPolicies: what the schema of one object cannot see, because it is about another object, about who is
+// deleted, or about a dry run.
+
+import { CAPTBootstrapConfigTemplate } from '../../src/api/captbootstrapconfig.ts'
+import { CAPTCluster } from '../../src/api/captcluster.ts'
+import { CAPTControlPlane } from '../../src/api/captcontrolplane.ts'
+import { CAPTMachineTemplate } from '../../src/api/captmachine.ts'
+import { deleteForMoveAnnotation, topologyDryRunAnnotation } from '../../src/api/contract.ts'
+import { type Kind, version } from '../../src/api/kind.ts'
+import { WorkspaceTemplate } from '../../src/api/workspacetemplate.ts'
+import { WorkspaceTemplateApply } from '../../src/api/workspacetemplateapply.ts'
+
+interface Policy {
+  readonly name: string
+  readonly on: 'UPDATE' | 'DELETE'
+  readonly of: readonly Guarded[]
+  readonly comparedWith?: Kind // every object of this kind in the namespace is put to the question as `params`
+  readonly passes?: readonly { readonly name: string; readonly expression: string }[] // when it is not asked at all
+  readonly holds: string
+  readonly message: string // CEL, so that it can name the object
+}
+
+interface Guarded {
+  readonly group: string
+  readonly plural: string
+  readonly versions?: readonly string[]
+}
+
+const cluster = { group: 'cluster.x-k8s.io', plural: 'clusters', versions: ['*'] }
+
+// clusterctl deletes what it has moved: that takes nothing down.
+const isMoved = {
+  name: 'not-deleted-for-move',
+  expression: `!has(oldObject.metadata.annotations) || !('${deleteForMoveAnnotation}' in oldObject.metadata.annotations)`,
+}
+
+const ownsProtected =
+  "!(has(params.spec.deletionProtection) && params.spec.deletionProtection && has(params.metadata.ownerReferences) && params.metadata.ownerReferences.exists(owner, owner.kind == 'Cluster' && owner.name == oldObject.metadata.name && owner.uid == oldObject.metadata.uid))"
+
+function protectsClusterOf(kind: Kind, name: string): Policy {
+  return {
+    name: `protect-cluster-of-${name}`,
+    on: 'DELETE',
+    of: [cluster],
+    comparedWith: kind,
+    passes: [isMoved],
+    holds: ownsProtected,
+    message: `'Cluster ' + oldObject.metadata.name + ' owns ${kind.kind} ' + params.metadata.name + ', which has deletionProtection: set spec.deletionProtection of it to false first'`,
+  }
+}
+
+const policies: readonly Policy[] = [
+  {
+    name: 'immutable-templates',
+    on: 'UPDATE',
+    of: [CAPTMachineTemplate, CAPTBootstrapConfigTemplate],
+    passes: [
+      {
+        name: 'no-topology-dry-run',
+        expression: `!(has(request.dryRun) && request.dryRun && has(object.metadata.annotations) && '${topologyDryRunAnnotation}' in object.metadata.annotations)`,
+      },
+    ],
+    holds: 'object.spec == oldObject.spec',
+    message:
+      "object.kind + ' ' + object.metadata.name + ' cannot be changed, because machines were made of it: make a new one under another name and refer to that'",
+  },
+  {
+    name: 'protect-deletion',
+    on: 'DELETE',
+    of: [CAPTCluster, CAPTControlPlane, WorkspaceTemplateApply],
+    passes: [isMoved],
+    holds: '!(has(oldObject.spec.deletionProtection) && oldObject.spec.deletionProtection)',
+    message:
+      "oldObject.kind + ' ' + oldObject.metadata.name + ' has deletionProtection: set spec.deletionProtection to false first'",
+  },
+  protectsClusterOf(CAPTControlPlane, 'control-plane'),
+  protectsClusterOf(CAPTCluster, 'network'),
+  {
+    name: 'template-in-use',
+    on: 'DELETE',
+    of: [WorkspaceTemplate],
+    comparedWith: WorkspaceTemplateApply,
+    passes: [isMoved],
+    holds:
+      '!(params.spec.templateRef.name == oldObject.metadata.name && (!has(params.spec.templateRef.namespace) || params.spec.templateRef.namespace == oldObject.metadata.namespace))',
+    message:
+      "'WorkspaceTemplate ' + oldObject.metadata.name + ' is used by WorkspaceTemplateApply ' + params.metadata.name + ': delete that first, or let it use another template'",
+  },
+]
+
+const prefix = 'appthrust-capt-'
+
+export function policyObjects(): readonly object[] {
+  return policies.flatMap((policy) => [policyOf(policy), bindingOf(policy)])
+}
+
+function policyOf({ name, on, of, comparedWith, passes = [], holds, message }: Policy): object {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: `${prefix}${name}` },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        resourceRules: of.map(({ group, plural, versions = [version] }) => ({
+          apiGroups: [group],
+          apiVersions: versions,
+          resources: [plural],
+          operations: [on],
+        })),
+      },
+      ...(comparedWith && { paramKind: { apiVersion: `${comparedWith.group}/${version}`, kind: comparedWith.kind } }),
+      ...(passes.length > 0 && { matchConditions: passes }),
+      validations: [{ expression: holds, messageExpression: message, reason: 'Forbidden' }],
+    },
+  }
+}
+
+function bindingOf({ name, comparedWith }: Policy): object {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: `${prefix}${name}` },
+    spec: {
+      policyName: `${prefix}${name}`,
+      validationActions: ['Deny'],
+      // No object to compare with is no objection.
+      ...(comparedWith && { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }),
+    },
+  }
+}

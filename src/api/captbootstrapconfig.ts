@@ -1,0 +1,53 @@
+// CAPTBootstrapConfig: does nothing, because EKS nodes bootstrap themselves; ClusterClass and MachineDeployment demand one.
+import { statusBasics, templateMetadata } from './fields.ts'
+import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
+import { flag, object, text } from './schema.ts'
+
+const nothing = () => object({}).optional().describe('Nothing: EKS nodes bootstrap themselves.')
+
+export const CAPTBootstrapConfig = kind({
+  group: groups.bootstrap,
+  kind: 'CAPTBootstrapConfig',
+  plural: 'captbootstrapconfigs',
+  description:
+    'Satisfies Cluster API where it demands a bootstrap provider. It does nothing: EKS nodes bootstrap themselves.',
+  isContract: true,
+  spec: nothing(),
+  status: object({
+    initialization: object({
+      dataSecretCreated: flag().optional().describe('True once the (empty) Secret is there. Cluster API reads it.'),
+    })
+      .optional()
+      .describe('How far the first provisioning is.'),
+    dataSecretName: text({ max: 253 }).optional().describe('Name of the Secret. Cluster API reads it.'),
+    ...statusBasics(),
+  })
+    .optional()
+    .describe('What Cluster API asks for.'),
+  columns: [
+    {
+      name: 'Cluster',
+      type: 'string',
+      jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",
+      description: 'The Cluster it belongs to.',
+    },
+    ...conditionColumns('Ready'),
+    age,
+  ],
+  readBy: 'bootstrap',
+})
+export type CAPTBootstrapConfig = ObjectOf<typeof CAPTBootstrapConfig>
+
+export const CAPTBootstrapConfigTemplate = kind({
+  group: groups.bootstrap,
+  kind: 'CAPTBootstrapConfigTemplate',
+  plural: 'captbootstrapconfigtemplates',
+  description: 'What CAPTBootstrapConfigs are made of. It cannot be changed, and there is nothing to change.',
+  isContract: true,
+  spec: object({
+    template: object({ metadata: templateMetadata(), spec: nothing() }).describe('The CAPTBootstrapConfig to make.'),
+  }).describe('What to make of it.'),
+  status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
+  columns: [age],
+  readBy: 'bootstrap',
+})

@@ -1,0 +1,12 @@
+// Cluster API's rules as names: labels, annotations and words that core and clusterctl look for.
+
+// On a CRD: which of its versions speaks this contract. Core finds a provider's objects by it.
+export const contractLabel = 'cluster.x-k8s.io/v1beta2'
+// On everything a provider ships.
+export const providerLabel = 'cluster.x-k8s.io/provider'
+// On a CRD: clusterctl moves its objects though nothing it moves owns them.
+export const moveLabel = 'clusterctl.cluster.x-k8s.io/move'
+// On an object that clusterctl deletes in the source after it was moved: nothing may be torn down for it.
+export const deleteForMoveAnnotation = 'clusterctl.cluster.x-k8s.io/delete-for-move'
+// On an object that the topology controller only tries: it asks what would become of it.
+export const topologyDryRunAnnotation = 'topology.cluster.x-k8s.io/dry-run'

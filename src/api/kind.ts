@@ -1,0 +1,101 @@
+// What a kind is: its names, its schema, how it is shown. The CRD, the reference page and the types all come from here.
+import type * as z from 'zod'
+
+export const groups = {
+  infrastructure: 'infrastructure.cluster.x-k8s.io',
+  controlPlane: 'controlplane.cluster.x-k8s.io',
+  bootstrap: 'bootstrap.cluster.x-k8s.io',
+} as const
+
+export interface Column {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'boolean' | 'date'
+  readonly jsonPath: string
+  readonly description: string
+  readonly wide?: true // shown with -o wide only
+}
+
+export interface Scale {
+  readonly replicas: string // where the wish is
+  readonly statusReplicas: string // where the truth is
+  readonly selector: string
+}
+
+export interface Kind<Spec extends z.ZodType = z.ZodType, Status extends z.ZodType = z.ZodType> {
+  readonly group: (typeof groups)[keyof typeof groups]
+  readonly kind: string
+  readonly plural: string
+  readonly shortNames?: readonly string[]
+  readonly description: string
+  readonly isClusterScoped?: true
+  readonly isContract?: true // Cluster API core reads it, and finds it by the contract label on its CRD
+  readonly isMoved?: true // clusterctl moves it though nothing it moves owns it
+  readonly spec: Spec
+  readonly status: Status
+  readonly columns: readonly Column[]
+  readonly scale?: Scale
+  readonly readBy: string // the controller that reads its fields
+}
+
+export const version = 'v1beta1'
+
+// An object of a kind, as the API server stores it.
+export interface ObjectOf<K extends Kind> {
+  readonly apiVersion: string
+  readonly kind: K['kind']
+  readonly metadata: ObjectMeta
+  readonly spec: z.output<K['spec']>
+  readonly status?: z.output<K['status']>
+}
+
+export interface ObjectMeta {
+  readonly name: string
+  readonly namespace?: string
+  readonly uid?: string
+  readonly generation?: number
+  readonly resourceVersion?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly finalizers?: readonly string[]
+  readonly ownerReferences?: readonly OwnerReference[]
+  readonly creationTimestamp?: string
+  readonly deletionTimestamp?: string
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+// Keeps the types of its schemas, while holding the rest to the form.
+export function kind<Spec extends z.ZodType, Status extends z.ZodType>(
+  description: Kind<Spec, Status>,
+): Kind<Spec, Status> {
+  return description
+}
+
+export const age: Column = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: 'How long it has been there.',
+}
+
+// A column that shows a condition's status, and one for those who ask why.
+export function conditionColumns(type: string): readonly Column[] {
+  const path = (field: string) => `.status.conditions[?(@.type=='${type}')].${field}`
+  return [
+    { name: type, type: 'string', jsonPath: path('status'), description: `Whether it is ${type.toLowerCase()}.` },
+    {
+      name: 'Reason',
+      type: 'string',
+      jsonPath: path('reason'),
+      description: `Why it is ${type.toLowerCase()} or not.`,
+    },
+    { name: 'Message', type: 'string', jsonPath: path('message'), description: 'The same for people.', wide: true },
+  ]
+}

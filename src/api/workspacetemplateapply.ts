@@ -1,0 +1,119 @@
+// WorkspaceTemplateApply: one application of a WorkspaceTemplate.
+import {
+  deletionProtection,
+  destructiveChanges,
+  exactlyOne,
+  namespaceName,
+  objectName,
+  outputs,
+  providerConfigRef,
+  retainOnDelete,
+  secretRef,
+  statusBasics,
+} from './fields.ts'
+import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
+import { flag, list, listBy, mapOfJson, object, oneOf, text } from './schema.ts'
+import { terraformName } from './workspacetemplate.ts'
+
+const keyOf = (what: string) =>
+  object({
+    name: objectName().describe(`Name of the ${what}, in this namespace.`),
+    key: text({ min: 1, max: 253 }).describe('Key in it.'),
+    format: oneOf('Text', 'JSON')
+      .default('Text')
+      .describe('Text: the value is the text. JSON: the value is what the text says in JSON.'),
+  })
+
+const variableFrom = object(
+  {
+    name: terraformName().describe('Name of the variable.'),
+    apply: object({
+      name: objectName().describe('Name of the WorkspaceTemplateApply, in this namespace.'),
+      output: text({
+        min: 1,
+        max: 253,
+        matches: {
+          pattern: '^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$',
+          message: 'write the path of an output such as vpc_id or karpenter.queue_name',
+        },
+      }).describe('Path of the output, for example vpc_id or karpenter.queue_name. Sensitive outputs can be read too.'),
+    })
+      .optional()
+      .describe('An output of another apply, which is waited for.'),
+    secret: keyOf('Secret').optional().describe('A key of a Secret. Its value never appears in a Workspace.'),
+    configMap: keyOf('ConfigMap').optional().describe('A key of a ConfigMap.'),
+    optional: flag()
+      .default(false)
+      .describe('When true, the variable is left out while its source is missing; else it is waited for.'),
+  },
+  [exactlyOne(['apply', 'secret', 'configMap'], 'a variable comes from exactly one of apply, secret and configMap')],
+)
+
+export const WorkspaceTemplateApply = kind({
+  group: groups.infrastructure,
+  kind: 'WorkspaceTemplateApply',
+  plural: 'workspacetemplateapplies',
+  shortNames: ['wtapply'],
+  description:
+    'One application of a WorkspaceTemplate: a Workspace with its variables filled in, kept as the template says.',
+  spec: object({
+    templateRef: object({
+      name: objectName().describe('Name of the WorkspaceTemplate.'),
+      namespace: namespaceName()
+        .optional()
+        .describe(
+          'Omitted: the namespace of this object. Another namespace is refused unless the manager was started with --allow-cross-namespace-refs.',
+        ),
+      revision: text({ min: 1, max: 64 })
+        .optional()
+        .describe(
+          'Revision of the template to stay at. While the template has another, nothing is changed and a condition says so. Omitted: follow the template.',
+        ),
+    }).describe('The template to apply.'),
+    variables: mapOfJson({ max: 200 }).optional().describe('Variables of the module, values of any type.'),
+    variablesFrom: listBy(['name'], variableFrom, { max: 100 })
+      .optional()
+      .describe(
+        'Variables whose values are elsewhere in this namespace: outputs of other applies, Secrets, ConfigMaps. A changed value is applied.',
+      ),
+    waitForSecrets: list(secretRef(), { max: 32 })
+      .optional()
+      .describe('Secrets that must be there before Terraform runs.'),
+    waitForWorkspaces: list(
+      object({
+        name: objectName().describe('Name of an apply in this namespace, else of a Workspace.'),
+        namespace: namespaceName().optional().describe('Deprecated: not read.'),
+      }),
+      { max: 32 },
+    )
+      .optional()
+      .describe('Applies that must have converged before Terraform runs.'),
+    writeConnectionSecretToRef: secretRef().optional().describe("Secret for the outputs, instead of the template's."),
+    providerConfigRef: providerConfigRef(),
+    deletionProtection: deletionProtection(),
+    retainOnDelete: retainOnDelete('everything that Terraform built'),
+    retainWorkspaceOnDelete: flag()
+      .optional()
+      .describe('Deprecated: the old name of retainOnDelete. Either being true retains.'),
+    destructiveChanges: destructiveChanges(),
+  }).describe('What to apply, with which values.'),
+  status: object({
+    ...statusBasics(),
+    workspaceName: text({ max: 253 }).optional().describe('Name of the Workspace.'),
+    workspaceAPI: text({ max: 253 }).optional().describe('Group of the API it was made in.'),
+    revision: text({ max: 64 }).optional().describe('Revision that has converged.'),
+    applied: flag().optional().describe('Whether it has ever converged.'),
+    lastAppliedTime: text({ max: 64 }).optional().describe('When it converged last.'),
+    outputs: outputs(),
+  })
+    .optional()
+    .describe('How far the application is.'),
+  columns: [
+    { name: 'Template', type: 'string', jsonPath: '.spec.templateRef.name', description: 'The template.' },
+    { name: 'Workspace', type: 'string', jsonPath: '.status.workspaceName', description: 'The Workspace.', wide: true },
+    ...conditionColumns('Ready'),
+    age,
+  ],
+  readBy: 'workspacetemplateapply',
+})
+export type WorkspaceTemplateApply = ObjectOf<typeof WorkspaceTemplateApply>
