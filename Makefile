@@ -25,8 +25,9 @@ check: $(installed) ## Check quickly: generated files, format, lint, types, unus
 bench: parts ## Measure what has a budget and print it as a table.
 	@node scripts/bench.ts
 
-soak: parts ## Run the long tests: many beds, killed at any moment.
+soak: parts ## Run the long tests: beds killed at any moment, ten thousand made-up objects.
 	@vitest run --config vitest.soak.config.ts
+	@CAPT_FUZZ_OBJECTS=10000 vitest run --project stories agreement
 
 generate: $(installed) ## Write the generated files from their sources.
 	@node scripts/generate.ts

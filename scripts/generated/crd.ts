@@ -1,6 +1,7 @@
 // A kind as a CustomResourceDefinition: zod's OpenAPI, brought into the form that the API server calls structural.
 import * as z from 'zod'
 import { contractLabel, moveLabel, providerLabel } from '../../src/api/contract.ts'
+import { longestName } from '../../src/api/judge.ts'
 import { groups, type Kind, version } from '../../src/api/kind.ts'
 
 export interface Schema {
@@ -21,9 +22,6 @@ export interface CRD {
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> }
   readonly spec: object
 }
-
-// The longest name that fits into the labels and Terraform workspaces made from it.
-const longestName = 63
 
 export function crdOf(kind: Kind): CRD {
   const { group, plural, columns, scale, shortNames = [] } = kind

@@ -151,9 +151,9 @@ export function mapOfJson({ max }: { readonly max: number }) {
     .meta({ maxProperties: max })
 }
 
-// Any JSON value, kept as it is. CEL cannot see it.
+// Any JSON value, kept as it is, null too. CEL cannot see it.
 export function json() {
-  return z.unknown().meta({ 'x-kubernetes-preserve-unknown-fields': true })
+  return z.unknown().meta({ nullable: true, 'x-kubernetes-preserve-unknown-fields': true })
 }
 
 // An object whose unknown fields are kept as they are.

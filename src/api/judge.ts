@@ -1,0 +1,50 @@
+// Judges an object as the API server would: whether it is accepted, and if not, why. For those who are offline.
+import * as z from 'zod'
+import type { Kind } from './kind.ts'
+
+export const longestName = 63 // what fits into the labels and Terraform workspaces made from a name
+
+export interface Judged {
+  readonly metadata?: { readonly name?: string }
+  readonly spec?: unknown
+}
+
+// Complaints, each with the place it is about. None: it is accepted.
+export function judge(kind: Kind, { metadata, spec }: Judged): readonly string[] {
+  const named =
+    [...(metadata?.name ?? '')].length > longestName
+      ? [`metadata.name: has more than ${longestName} characters: choose a shorter one`]
+      : []
+  const parsed = kind.spec.safeParse(withoutNulls(kind.spec, spec ?? undefined))
+  return parsed.success ? named : [...named, ...parsed.error.issues.map(tell)]
+}
+
+// The API server drops a field that is null where the schema allows no null, before it looks any further.
+function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return withoutNulls(schema.unwrap(), value)
+  if (schema instanceof z.ZodArray && Array.isArray(value))
+    return value.map((item) => withoutNulls(schema.element, item))
+  if (!isRecord(value)) return value
+  if (schema instanceof z.ZodRecord) return mapFields(value, () => schema.valueType)
+  if (schema instanceof z.ZodObject)
+    return mapFields(value, (name) => schema.shape[name] as z.core.$ZodType | undefined)
+  return value
+}
+
+function mapFields(value: object, schemaOf: (name: string) => z.core.$ZodType | undefined): object {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, field]: [string, unknown]) => {
+      const schema = schemaOf(name)
+      if (field === null && !(schema instanceof z.ZodUnknown)) return []
+      return [[name, schema ? withoutNulls(schema, field) : field]]
+    }),
+  )
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function tell({ path, message }: z.core.$ZodIssue): string {
+  return `${['spec', ...path].join('.')}: ${message}`
+}
