@@ -8,6 +8,7 @@ import { kinds } from '../src/api/kinds.ts'
 import { pinnedVersion } from '../tools/cache.ts'
 import { type Part, parts } from '../tools/parts.ts'
 import { crdOf } from './generated/crd.ts'
+import { engineCRDs, otherEngine, ourEngine } from './generated/engine.ts'
 import { policyObjects } from './generated/policies.ts'
 import { table } from './table.ts'
 
@@ -20,6 +21,8 @@ const generated: Readonly<Record<string, () => string>> = {
     kinds.map((kind) => [`manifests/crds/${kind.plural}.${kind.group}.yaml`, () => manifest('src/api', crdOf(kind))]),
   ),
   'manifests/policies.yaml': () => manifest('scripts/generated/policies.ts', ...policyObjects()),
+  'manifests/engine/crds.yaml': () => manifest('scripts/generated/engine.ts', ...ourEngine.flatMap(engineCRDs)),
+  'test/bed/other-engine-crds.yaml': () => manifest('scripts/generated/engine.ts', ...otherEngine.flatMap(engineCRDs)),
 }
 
 function manifest(source: string, ...objects: readonly object[]): string {

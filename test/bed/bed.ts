@@ -116,8 +116,9 @@ export function onBed(address: BedAddress): Bed {
 async function installKinds(kube: Kube): Promise<void> {
   await kube.apply(...standInCRDs)
   await seeEstablished(kube, standInCRDs)
-  await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(manifests, 'crds')])
-  await kube.kubectl(['wait', '--for=condition=Established', '--timeout=60s', '-f', join(manifests, 'crds')])
+  const crds = ['-f', join(manifests, 'crds'), '-f', join(manifests, 'engine/crds.yaml')]
+  await kube.kubectl(['apply', '--server-side', '--field-manager=bed', ...crds])
+  await kube.kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...crds])
   await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(manifests, 'policies.yaml')])
 }
 
