@@ -10,13 +10,17 @@ import { type Part, parts } from '../tools/parts.ts'
 import { crdOf } from './generated/crd.ts'
 import { engineCRDs, otherEngine, ourEngine } from './generated/engine.ts'
 import { policyObjects } from './generated/policies.ts'
+import { indexPage, pageOf, readersPage } from './generated/reference.ts'
 import { table } from './table.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
 // Path of each generated file, and what it must hold.
 const generated: Readonly<Record<string, () => string>> = {
+  'docs/reference/README.md': indexPage,
   'docs/reference/real-parts.md': realParts,
+  'docs/reference/readers.md': readersPage,
+  ...Object.fromEntries(kinds.map((kind) => [`docs/reference/${kind.kind}.md`, () => pageOf(kind)])),
   ...Object.fromEntries(
     kinds.map((kind) => [`manifests/crds/${kind.plural}.${kind.group}.yaml`, () => manifest('src/api', crdOf(kind))]),
   ),

@@ -43,6 +43,7 @@ function rightValueOf(schema: Schema): fc.Arbitrary<unknown> {
       return fc.array(valueOf(schema.items ?? {}), { maxLength: 3 })
     case 'object':
       return objectOf(schema)
+    case undefined:
     default:
       return fc.jsonValue({ maxDepth: 2 })
   }

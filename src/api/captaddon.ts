@@ -1,4 +1,5 @@
 // CAPTAddon: an add-on for selected clusters. CAPTAddonInstance: that add-on on one cluster.
+import { shared } from './condition.ts'
 import { exactlyOne, labelSelector, namespaceName, objectName, statusBasics } from './fields.ts'
 import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
 import { integer, list, listBy, object, oneOf, set, text } from './schema.ts'
@@ -146,6 +147,7 @@ export const CAPTAddon = kind({
   })
     .optional()
     .describe('On how many clusters it is ready.'),
+  words: { Ready: { Ready: 'True', NotReady: 'False', InvalidManifests: 'False' } },
   columns: [
     { name: 'Version', type: 'string', jsonPath: '.spec.version', description: 'Version of the add-on.' },
     {
@@ -177,6 +179,19 @@ export const CAPTAddonInstance = kind({
   })
     .optional()
     .describe('How far the add-on is on this cluster.'),
+  words: {
+    Ready: {
+      Ready: 'True',
+      WaitingForAddon: 'False',
+      WaitingForCluster: 'False',
+      MissingVariables: 'False',
+      Incompatible: 'False',
+      Applying: 'False',
+      NotHealthy: 'False',
+      Failed: 'False',
+    },
+    ...shared,
+  },
   columns: [
     { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName', description: 'The Cluster.' },
     { name: 'Addon', type: 'string', jsonPath: '.spec.addonName', description: 'The add-on.' },

@@ -1,4 +1,5 @@
 // CAPTBootstrapConfig: does nothing, because EKS nodes bootstrap themselves; ClusterClass and MachineDeployment demand one.
+import { shared } from './condition.ts'
 import { statusBasics, templateMetadata } from './fields.ts'
 import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
 import { flag, object, text } from './schema.ts'
@@ -24,6 +25,7 @@ export const CAPTBootstrapConfig = kind({
   })
     .optional()
     .describe('What Cluster API asks for.'),
+  words: { Ready: { Ready: 'True', WaitingForCluster: 'False' }, ...shared },
   columns: [
     {
       name: 'Cluster',
@@ -48,6 +50,7 @@ export const CAPTBootstrapConfigTemplate = kind({
     template: object({ metadata: templateMetadata(), spec: nothing() }).describe('The CAPTBootstrapConfig to make.'),
   }).describe('What to make of it.'),
   status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
+  words: {},
   columns: [age],
   readBy: 'bootstrap',
 })

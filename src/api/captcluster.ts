@@ -1,4 +1,5 @@
 // CAPTCluster: the network of a cluster (Cluster API's InfraCluster contract), and its template.
+import { shared } from './condition.ts'
 import {
   deletionProtection,
   destructiveChanges,
@@ -126,6 +127,18 @@ export const CAPTCluster = kind({
   })
     .optional()
     .describe('How far the network is.'),
+  words: {
+    Ready: { Provisioned: 'True', NotProvisioned: 'False', WaitingForCluster: 'False', Deleting: 'False' },
+    VPCReady: {
+      VPCCreated: 'True',
+      ExistingVPCUsed: 'True',
+      VPCCreating: 'False',
+      VPCCreationFailed: 'False',
+      InvalidVPCConfig: 'False',
+      WaitingForCluster: 'False',
+    },
+    ...shared,
+  },
   columns: [
     {
       name: 'Cluster',
@@ -155,6 +168,7 @@ export const CAPTClusterTemplate = kind({
     }).describe('The CAPTCluster to make.'),
   }).describe('What to make of it.'),
   status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
+  words: {},
   columns: [
     { name: 'Region', type: 'string', jsonPath: '.spec.template.spec.region', description: 'AWS region.' },
     age,

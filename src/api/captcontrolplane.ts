@@ -1,4 +1,5 @@
 // CAPTControlPlane: an EKS control plane (Cluster API's ControlPlane contract), and its template.
+import { shared } from './condition.ts'
 import {
   cidr,
   deletionProtection,
@@ -256,6 +257,32 @@ export const CAPTControlPlane = kind({
   })
     .optional()
     .describe('How far the control plane is.'),
+  words: {
+    Available: {
+      Available: 'True',
+      NotCreated: 'False',
+      ConnectionIncomplete: 'False',
+      NotAnswering: 'False',
+      WaitingForCluster: 'False',
+      WaitingForClusterInfrastructureReady: 'False',
+      Deleting: 'False',
+    },
+    Ready: { Ready: 'True', NotReady: 'False', WaitingForCluster: 'False', Deleting: 'False' },
+    EKSApplied: {
+      Converged: 'True',
+      Applying: 'False',
+      TerraformFailed: 'False',
+      ApprovalRequired: 'False',
+      NameClaimed: 'False',
+      RegionMismatch: 'False',
+      DowngradeNotAllowed: 'False',
+    },
+    SecretsReady: { Ready: 'True', WaitingForSecret: 'False', ValidatingSecret: 'False', Failed: 'False' },
+    EndpointReady: { Known: 'True', Unknown: 'False', Changed: 'True' },
+    SpotRoleReady: { Ensured: 'True', Ignored: 'True', Creating: 'False', Failed: 'False' },
+    RollingOut: { RollingOut: 'True', NotRollingOut: 'False' },
+    ...shared,
+  },
   columns: [
     {
       name: 'Cluster',
@@ -315,6 +342,7 @@ export const CAPTControlPlaneTemplate = kind({
     }).describe('The CAPTControlPlane to make.'),
   }).describe('What to make of it.'),
   status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
+  words: {},
   columns: [
     { name: 'Version', type: 'string', jsonPath: '.spec.templateVersion', description: 'Version of the template.' },
     { name: 'Description', type: 'string', jsonPath: '.spec.description', description: 'What it is for.' },

@@ -1,4 +1,5 @@
 // CAPTMachine: exactly one node (Cluster API's InfraMachine contract when a Machine owns it), and its template.
+import { shared } from './condition.ts'
 import {
   failure,
   labels,
@@ -98,6 +99,19 @@ export const CAPTMachine = kind({
   })
     .optional()
     .describe('How far the node is.'),
+  words: {
+    Ready: {
+      Provisioned: 'True',
+      NotProvisioned: 'False',
+      WaitingForCluster: 'False',
+      WaitingForBootstrapData: 'False',
+      WaitingForClusterInfrastructureReady: 'False',
+      DeprecatedFields: 'False',
+      Deleting: 'False',
+    },
+    UpToDate: { UpToDate: 'True', Outdated: 'False' },
+    ...shared,
+  },
   columns: [
     {
       name: 'Cluster',
@@ -125,6 +139,7 @@ export const CAPTMachineTemplate = kind({
     template: object({ metadata: templateMetadata(), spec: machineSpec() }).describe('The CAPTMachine to make.'),
   }).describe('What to make of it.'),
   status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
+  words: {},
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.instanceType', description: 'Instance type.' },
     age,

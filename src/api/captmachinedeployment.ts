@@ -1,4 +1,5 @@
 // CAPTMachineDeployment: so many CAPTMachines, replaced step by step when their template changes.
+
 import { clusterName } from './captmachine.ts'
 import {
   count,
@@ -9,6 +10,7 @@ import {
   scaleStatus,
   selectorFindsItsOwn,
 } from './captmachineset.ts'
+import { shared } from './condition.ts'
 import { failure, labelSelector, statusBasics } from './fields.ts'
 import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
 import { flag, integer, intOrPercent, object, oneOf } from './schema.ts'
@@ -94,6 +96,11 @@ export const CAPTMachineDeployment = kind({
   })
     .optional()
     .describe('How many there are, and how far the change is.'),
+  words: {
+    Available: { Available: 'True', NotAvailable: 'False' },
+    Progressing: { Progressing: 'True', Complete: 'True', ProgressDeadlineExceeded: 'False', Paused: 'Unknown' },
+    ...shared,
+  },
   columns: [
     ...replicaColumns,
     {

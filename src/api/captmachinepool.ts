@@ -1,6 +1,8 @@
 // CAPTMachinePool: an EKS managed node group or a Fargate profile (Cluster API's InfraMachinePool contract), and its template.
+
 import { instanceType } from './captmachine.ts'
 import { replicas } from './captmachineset.ts'
+import { shared } from './condition.ts'
 import {
   failure,
   labels,
@@ -100,6 +102,10 @@ export const CAPTMachinePool = kind({
   })
     .optional()
     .describe('How far the pool is.'),
+  words: {
+    Ready: { Provisioned: 'True', NotProvisioned: 'False', WaitingForCluster: 'False', Deleting: 'False' },
+    ...shared,
+  },
   columns: [
     {
       name: 'Cluster',
@@ -129,6 +135,7 @@ export const CAPTMachinePoolTemplate = kind({
     }).describe('The CAPTMachinePool to make.'),
   }).describe('What to make of it.'),
   status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
+  words: {},
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.nodeType', description: 'What pools are in EKS.' },
     age,

@@ -1,5 +1,7 @@
 // CAPTMachineSet: so many CAPTMachines.
+
 import { clusterName, machineSpec } from './captmachine.ts'
+import { shared } from './condition.ts'
 import { failure, labelSelector, statusBasics, templateMetadata } from './fields.ts'
 import { age, type Column, groups, kind, type ObjectOf, type Scale } from './kind.ts'
 import { integer, object, type Rule, text } from './schema.ts'
@@ -108,6 +110,7 @@ export const CAPTMachineSet = kind({
   })
     .optional()
     .describe('How many there are.'),
+  words: { Ready: { Ready: 'True', NotReady: 'False' }, ...shared },
   columns: [...replicaColumns, age],
   scale,
   readBy: 'machineset',

@@ -33,3 +33,25 @@ export const conditions = () =>
   listBy(['type'], condition, { max: 32 })
     .optional()
     .describe('What is so and what is not, and why. `kubectl wait --for=condition=Ready` waits for one of them.')
+
+// Which conditions a kind has, and the reasons each may have. A reason carries its status, so that "True, because it
+// failed" cannot be written.
+export type Words = Readonly<Record<string, Readonly<Record<string, Condition['status']>>>>
+
+export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+
+// What a kind can say: only its own conditions, each only for its own reasons.
+export function vocabulary<W extends Words>(words: W) {
+  return <Type extends keyof W & string>(type: Type, reason: keyof W[Type] & string, message = ''): Said => ({
+    type,
+    status: words[type]?.[reason] ?? 'Unknown',
+    reason,
+    message,
+  })
+}
+
+// Words that mean the same on every kind, as Cluster API spells them.
+export const shared = {
+  Paused: { Paused: 'True', NotPaused: 'False' },
+  Deleting: { Deleting: 'True', DeletionCompleted: 'True', NotDeleting: 'False' },
+} as const satisfies Words

@@ -1,6 +1,7 @@
 // Judges an object as the API server would: whether it is accepted, and if not, why. For those who are offline.
 import * as z from 'zod'
 import type { Kind } from './kind.ts'
+import { characters } from './schema.ts'
 
 export const longestName = 63 // what fits into the labels and Terraform workspaces made from a name
 
@@ -12,7 +13,7 @@ export interface Judged {
 // Complaints, each with the place it is about. None: it is accepted.
 export function judge(kind: Kind, { metadata, spec }: Judged): readonly string[] {
   const named =
-    [...(metadata?.name ?? '')].length > longestName
+    characters(metadata?.name ?? '') > longestName
       ? [`metadata.name: has more than ${longestName} characters: choose a shorter one`]
       : []
   const parsed = kind.spec.safeParse(withoutNulls(kind.spec, spec ?? undefined))
@@ -26,8 +27,10 @@ function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
     return value.map((item) => withoutNulls(schema.element, item))
   if (!isRecord(value)) return value
   if (schema instanceof z.ZodRecord) return mapFields(value, () => schema.valueType)
-  if (schema instanceof z.ZodObject)
-    return mapFields(value, (name) => schema.shape[name] as z.core.$ZodType | undefined)
+  if (schema instanceof z.ZodObject) {
+    const shape: Readonly<Record<string, z.core.$ZodType>> = schema.shape
+    return mapFields(value, (name) => shape[name])
+  }
   return value
 }
 

@@ -1,5 +1,6 @@
 // What a kind is: its names, its schema, how it is shown. The CRD, the reference page and the types all come from here.
 import type * as z from 'zod'
+import type { Words } from './condition.ts'
 
 export const groups = {
   infrastructure: 'infrastructure.cluster.x-k8s.io',
@@ -21,7 +22,11 @@ export interface Scale {
   readonly selector: string
 }
 
-export interface Kind<Spec extends z.ZodType = z.ZodType, Status extends z.ZodType = z.ZodType> {
+export interface Kind<
+  Spec extends z.ZodType = z.ZodType,
+  Status extends z.ZodType = z.ZodType,
+  W extends Words = Words,
+> {
   readonly group: (typeof groups)[keyof typeof groups]
   readonly kind: string
   readonly plural: string
@@ -32,6 +37,7 @@ export interface Kind<Spec extends z.ZodType = z.ZodType, Status extends z.ZodTy
   readonly isMoved?: true // clusterctl moves it though nothing it moves owns it
   readonly spec: Spec
   readonly status: Status
+  readonly words: W // its conditions and their reasons
   readonly columns: readonly Column[]
   readonly scale?: Scale
   readonly readBy: string // the controller that reads its fields
@@ -71,10 +77,10 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-// Keeps the types of its schemas, while holding the rest to the form.
-export function kind<Spec extends z.ZodType, Status extends z.ZodType>(
-  description: Kind<Spec, Status>,
-): Kind<Spec, Status> {
+// Keeps the types of its schemas and words, while holding the rest to the form.
+export function kind<Spec extends z.ZodType, Status extends z.ZodType, const W extends Words>(
+  description: Kind<Spec, Status, W>,
+): Kind<Spec, Status, W> {
   return description
 }
 

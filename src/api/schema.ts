@@ -55,7 +55,7 @@ export function text({ max, min = 0, matches }: TextBounds) {
       : []
   return z
     .string()
-    .refine((value) => within([...value].length, min, max), { error: `must be ${min} to ${max} characters` })
+    .refine((value) => within(characters(value), min, max), { error: `must be ${min} to ${max} characters` })
     .superRefine(check(rules))
     .meta({ maxLength: max, ...(min > 0 && { minLength: min }), ...validations(...rules) })
 }
@@ -134,7 +134,7 @@ export function mapOf<Value extends z.ZodType>(value: Value, { max, keyMax }: Ma
   const rule: Rule<Record<string, unknown>> = {
     cel: `self.all(key, size(key) <= ${keyMax})`,
     message: `keys have at most ${keyMax} characters`,
-    holds: (self) => Object.keys(self).every((key) => [...key].length <= keyMax),
+    holds: (self) => Object.keys(self).every((key) => characters(key) <= keyMax),
   }
   return z
     .record(z.string(), value)
@@ -182,6 +182,11 @@ export function keeps(field: string, why: string): Transition {
     cel: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field})`,
     message: `${field} cannot be changed: ${why}`,
   }
+}
+
+// As the API server counts: a character is a code point.
+export function characters(value: string): number {
+  return Array.from(value).length
 }
 
 function within(value: number, min: number, max: number): boolean {

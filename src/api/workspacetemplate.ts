@@ -201,6 +201,7 @@ export const WorkspaceTemplate = kind({
   })
     .optional()
     .describe('What CAPT says of the template.'),
+  words: { Ready: { Valid: 'True', InvalidModule: 'False', InvalidVariables: 'False' } },
   columns: [
     {
       name: 'Version',

@@ -1,4 +1,5 @@
 // WorkspaceTemplateApply: one application of a WorkspaceTemplate.
+import { shared } from './condition.ts'
 import {
   deletionProtection,
   destructiveChanges,
@@ -108,6 +109,41 @@ export const WorkspaceTemplateApply = kind({
   })
     .optional()
     .describe('How far the application is.'),
+  words: {
+    Ready: { Ready: 'True', NotReady: 'False', Deleting: 'False' },
+    DependenciesReady: {
+      Ready: 'True',
+      WaitingForSecrets: 'False',
+      WaitingForWorkspaces: 'False',
+      DependencyFailed: 'False',
+      DependencyCycle: 'False',
+    },
+    VariablesResolved: {
+      Resolved: 'True',
+      MissingVariables: 'False',
+      UnknownVariables: 'False',
+      InvalidVariables: 'False',
+      UnsafeValue: 'False',
+      CrossNamespaceReference: 'False',
+    },
+    Applied: {
+      Converged: 'True',
+      Creating: 'False',
+      Applying: 'False',
+      TerraformFailed: 'False',
+      ApprovalRequired: 'False',
+      AdoptionFrozen: 'False',
+      ApplyInterrupted: 'False',
+      EngineSilent: 'False',
+      StateMissing: 'False',
+      RevisionPinned: 'True',
+      PlanOnly: 'Unknown',
+      Paused: 'Unknown',
+    },
+    Drifted: { Drifted: 'True', InSync: 'False' },
+    Synced: { ReconcileSuccess: 'True', ReconcileError: 'False', ReconcilePaused: 'False' },
+    ...shared,
+  },
   columns: [
     { name: 'Template', type: 'string', jsonPath: '.spec.templateRef.name', description: 'The template.' },
     { name: 'Workspace', type: 'string', jsonPath: '.status.workspaceName', description: 'The Workspace.', wide: true },

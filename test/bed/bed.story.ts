@@ -74,9 +74,7 @@ test('the controller manager collects garbage, publishes the CA and empties name
   const owner = aConfigMap({ namespace, name: 'owner' })
   await kube.apply(owner)
   const { metadata } = (await kube.read(owner)) ?? owner
-  const ownerReferences = [
-    { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: String((metadata as { uid?: string }).uid) },
-  ]
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: String(metadata.uid) }]
   const owned = { ...aConfigMap({ namespace, name: 'owned' }), metadata: { name: 'owned', namespace, ownerReferences } }
   await kube.apply(owned)
   await kube.see(aConfigMap({ namespace, name: 'kube-root-ca.crt' }), 'is published', () => true)

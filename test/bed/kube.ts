@@ -20,6 +20,8 @@ export interface ObjectMeta {
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly controller?: boolean }[]
   readonly deletionTimestamp?: string | Date
+  readonly uid?: string
+  readonly generation?: number
 }
 
 export type Trial = { readonly accepted: KubeObject } | { readonly refused: string }

@@ -52,10 +52,12 @@ test.each<[Kind]>([[CAPTCluster], [CAPTControlPlane]])(
     const namespace = await bed.namespace('owner')
     const cluster = aCluster({ namespace })
     await kube.apply(cluster)
-    const { uid } = (await kube.read(cluster))?.metadata as unknown as { uid: string }
+    const uid = (await kube.read(cluster))?.metadata.uid
     const plain = aSpecimen(kind, namespace, changed(kind, 'deletionProtection', true))
-    const ownerReferences = [{ apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', name: 'demo', uid }]
-    await kube.apply({ ...plain, metadata: { ...plain.metadata, ownerReferences } } as KubeObject)
+    const ownerReferences = [
+      { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', name: 'demo', uid: String(uid) },
+    ]
+    await kube.apply({ ...plain, metadata: { ...plain.metadata, ownerReferences } })
 
     await expect(kube.remove(cluster)).rejects.toThrow(
       `Cluster demo owns ${kind.kind} specimen, which has deletionProtection: set spec.deletionProtection of it to false first`,
@@ -155,7 +157,7 @@ test('defaults are the same every time, and a second owner with another field st
       addons: [{ name: 'vpc-cni' }, { name: 'coredns', version: 'v1' }],
     },
   })
-  const generation = async () => ((await kube.read(specimen))?.metadata as unknown as { generation: number }).generation
+  const generation = async () => (await kube.read(specimen))?.metadata.generation
   const before = await generation()
   await applyAs('capi-topology', specimen)
   expect(await generation()).toBe(before)
