@@ -25,7 +25,9 @@ const manifest = object(
     name: objectName(63).describe('Name of this part of the add-on.'),
     inline: text({ min: 1, max: 262_144 })
       .optional()
-      .describe('The objects, as YAML. ${VARIABLE} is filled in; $${VARIABLE} is left as it is.'),
+      .describe(
+        'The objects, as YAML. Where a variable stands in braces behind a dollar sign, its value is filled in; behind two dollar signs it is left as it is.',
+      ),
     configMap: object({
       namespace: namespaceName().describe('Its namespace.'),
       name: objectName().describe('Its name.'),

@@ -1,16 +1,17 @@
-// clusterctl installs Cluster API core and two providers from a local repository into a bare bed, side by side with the
+// clusterctl installs Cluster API core and our two providers' kinds from a local repository into a bare bed, side by side with the
 // shared one. What it installs stays inert here (Deployments need kubelets); what it checks is checked for real.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
+import { crdOf } from '../../scripts/generated/crd.ts'
+import { groups, type Kind } from '../../src/api/kind.ts'
+import { kinds } from '../../src/api/kinds.ts'
 import { pinnedVersion } from '../../tools/cache.ts'
 import { parts } from '../../tools/parts.ts'
 import { realParts, workshop } from '../../tools/workshop.ts'
 import { startBed } from '../bed/bed.ts'
-import type { KubeObject } from '../bed/kube.ts'
-import { standInCRDs } from '../bed/standin.ts'
 import { theBed } from '../bed/story.ts'
 
 const coreVersion = pinnedVersion(parts['cluster-api-core'], workshop().modules)
@@ -24,14 +25,19 @@ test('clusterctl init installs core and providers from a local repository', asyn
 
   const repository = aRepository(bed.folder)
   await copyFile(manifests['cluster-api-core.yaml'], repository.add('CoreProvider', 'cluster-api', coreVersion))
-  const [infrastructure, controlPlane] = standInCRDs
+  const ofControlPlane = (kind: Kind) => kind.group === groups.controlPlane
+  const ours = {
+    infrastructure: kinds.filter((kind) => !ofControlPlane(kind)),
+    controlPlane: kinds.filter(ofControlPlane),
+  }
+  const capt = 'v0.4.0'
   writeFileSync(
-    repository.add('InfrastructureProvider', 'bed', 'v0.1.0'),
-    componentsOf('bed-infrastructure', infrastructure),
+    repository.add('InfrastructureProvider', 'capt', capt),
+    componentsOf('appthrust-capt-system', ours.infrastructure.map(crdOf)),
   )
   writeFileSync(
-    repository.add('ControlPlaneProvider', 'bed', 'v0.1.0'),
-    componentsOf('bed-control-plane', controlPlane),
+    repository.add('ControlPlaneProvider', 'capt', capt),
+    componentsOf('appthrust-capt-control-plane-system', ours.controlPlane.map(crdOf)),
   )
   const config = repository.config()
 
@@ -41,9 +47,9 @@ test('clusterctl init installs core and providers from a local repository', asyn
     '--bootstrap',
     '-',
     '--control-plane',
-    'bed:v0.1.0',
+    `capt:${capt}`,
     '--infrastructure',
-    'bed:v0.1.0',
+    `capt:${capt}`,
   ]
   await bed.clusterctl(['init', '--config', config, ...wanted])
 
@@ -51,13 +57,13 @@ test('clusterctl init installs core and providers from a local repository', asyn
   expect(
     providers.map(({ metadata, version }) => `${metadata.namespace}/${metadata.name} ${String(version)}`).toSorted(),
   ).toEqual([
-    'bed-control-plane/control-plane-bed v0.1.0',
-    'bed-infrastructure/infrastructure-bed v0.1.0',
+    'appthrust-capt-control-plane-system/control-plane-capt v0.4.0',
+    'appthrust-capt-system/infrastructure-capt v0.4.0',
     `capi-system/cluster-api ${coreVersion}`,
   ])
   const crds = await bed.kube.list('apiextensions.k8s.io/v1', 'CustomResourceDefinition')
   expect(crds.map(({ metadata: { name } }) => name)).toEqual(
-    expect.arrayContaining(['clusters.cluster.x-k8s.io', ...standInCRDs.map(({ metadata: { name } }) => name)]),
+    expect.arrayContaining(['clusters.cluster.x-k8s.io', ...kinds.map((kind) => crdOf(kind).metadata.name)]),
   )
 })
 
@@ -94,7 +100,7 @@ function aRepository(folder: string) {
   }
 }
 
-function componentsOf(namespace: string, ...objects: readonly (KubeObject | undefined)[]): string {
+function componentsOf(namespace: string, objects: readonly object[]): string {
   const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
   return [home, ...objects].map((object) => JSON.stringify(object)).join('\n---\n')
 }
