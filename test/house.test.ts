@@ -55,7 +55,7 @@ test.each(pages)('%s: its links lead somewhere, and the make commands it names e
 })
 
 test('every decision has a number of its own and says context, decision and consequences', () => {
-  const records = tracked.filter((path) => /^docs\/decisions\/\d/.test(path))
+  const records = tracked.filter((path) => /^docs\/decisions\/\d/.test(path)).toSorted()
   const numbers = records.map((path) => path.slice('docs/decisions/'.length, 'docs/decisions/'.length + 4))
   expect(numbers).toEqual(numbers.map((_, index) => String(index + 1).padStart(4, '0')))
   for (const record of records) {
