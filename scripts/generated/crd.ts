@@ -89,6 +89,7 @@ export function schemaOf(kind: Kind): Schema {
         rule: `size(self.metadata.name) <= ${longestName}`,
         message: `the name has more than ${longestName} characters, and would not fit into the labels made from it: choose a shorter one`,
       },
+      ...(kind.transitions ?? []).map(({ cel, message }) => ({ rule: cel, message })),
     ],
   }
 }

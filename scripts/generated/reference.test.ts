@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { CAPTAddonInstance } from '../../src/api/captaddon.ts'
+import { CAPTAddonInstance } from '../../src/api/captaddoninstance.ts'
 import { kinds } from '../../src/api/kinds.ts'
 import { fieldsOf, isBuilt, unreadFields } from './reference.ts'
 

@@ -103,6 +103,12 @@ export const CAPTCluster = kind({
     keeps('region', 'the network would have to be built anew. Make a new cluster in the other region'),
     keeps('existingVpcId', 'the cluster lives in it. Make a new cluster in the other VPC'),
   ]).describe('What the network should be.'),
+  transitions: [
+    {
+      cel: '!has(oldSelf.status) || !has(oldSelf.status.vpcId) || !has(self.spec.existingVpcId) || self.spec.existingVpcId == oldSelf.status.vpcId',
+      message: 'the cluster lives in the VPC that status.vpcId names: existingVpcId can only be that one',
+    },
+  ],
   status: object({
     initialization: provisioned(),
     ...statusBasics(),

@@ -1,6 +1,7 @@
 // What a kind is: its names, its schema, how it is shown. The CRD, the reference page and the types all come from here.
 import type * as z from 'zod'
 import type { Words } from './condition.ts'
+import type { Transition } from './schema.ts'
 
 export const groups = {
   infrastructure: 'infrastructure.cluster.x-k8s.io',
@@ -36,6 +37,7 @@ export interface Kind<
   readonly isContract?: true // Cluster API core reads it, and finds it by the contract label on its CRD
   readonly isMoved?: true // clusterctl moves it though nothing it moves owns it
   readonly spec: Spec
+  readonly transitions?: readonly Transition[] // of the whole object: what its status forbids its spec
   readonly status: Status
   readonly words: W // its conditions and their reasons
   readonly columns: readonly Column[]

@@ -1,5 +1,6 @@
 // Every kind, by hand.
-import { CAPTAddon, CAPTAddonInstance } from './captaddon.ts'
+import { CAPTAddon } from './captaddon.ts'
+import { CAPTAddonInstance } from './captaddoninstance.ts'
 import { CAPTBootstrapConfig, CAPTBootstrapConfigTemplate } from './captbootstrapconfig.ts'
 import { CAPTCluster, CAPTClusterTemplate } from './captcluster.ts'
 import { CAPTControlPlane, CAPTControlPlaneTemplate } from './captcontrolplane.ts'

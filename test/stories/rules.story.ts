@@ -385,6 +385,96 @@ test('CAPTCluster keeps its existingVpcId', async () => {
   await expect(kube.apply(inVpc('vpc-0123456789abcdef1'))).rejects.toThrow('existingVpcId cannot be changed')
 })
 
+test('a network that was built is not swapped for another VPC', async () => {
+  const kind = kindOf('CAPTCluster')
+  const own = await bed.namespace('built')
+  const built = aSpecimen(kind, own)
+  await kube.apply(built)
+  await kube.patch(built, { status: { vpcId: 'vpc-0123456789abcdef0' } }, 'status')
+  const swap = async (existingVpcId: string) => kube.patch(built, { spec: { existingVpcId, vpcTemplateRef: null } })
+  await expect(swap('vpc-0123456789abcdef1')).rejects.toThrow(
+    'the cluster lives in the VPC that status.vpcId names: existingVpcId can only be that one',
+  )
+  await swap('vpc-0123456789abcdef0')
+})
+
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
+const manyLabels = Object.fromEntries(many(64, (index) => [`${'k'.repeat(310)}${index}`, 'v'.repeat(63)]))
+
+test.each<[string, object]>([
+  [
+    'CAPTCluster',
+    {
+      region: 'us-east-1',
+      existingVpcId: 'vpc-0123456789abcdef0',
+      existingSubnets: { private: many(32, (n) => `subnet-${String(n).padStart(17, '0')}`) },
+      additionalTags: Object.fromEntries(many(50, (n) => [`${'t'.repeat(126)}${n}`, 'v'.repeat(256)])),
+    },
+  ],
+  [
+    'CAPTControlPlane',
+    {
+      version: 'v1.34.0',
+      workspaceTemplateRef: { name: 'n'.repeat(253) },
+      controlPlaneConfig: {
+        endpointAccess: { public: true, publicCIDRs: many(40, (n) => `10.0.${n}.0/24`) },
+        addons: many(50, (n) => ({ name: `${'a'.repeat(98)}${n}`, configurationValues: 'x'.repeat(16_384) })),
+      },
+    },
+  ],
+  [
+    'CAPTMachineDeployment',
+    {
+      selector: {
+        matchLabels: manyLabels,
+        matchExpressions: many(16, () => ({
+          key: Object.keys(manyLabels)[0],
+          operator: 'In',
+          values: many(32, () => 'v'.repeat(63)),
+        })),
+      },
+      template: {
+        metadata: { labels: manyLabels },
+        spec: {
+          workspaceTemplateRef: { name: 'x' },
+          labels: manyLabels,
+          taints: many(50, (n) => ({ key: `${'k'.repeat(310)}${n}`, effect: 'NoExecute' })),
+        },
+      },
+    },
+  ],
+  [
+    'WorkspaceTemplate',
+    {
+      template: { spec: { forProvider: { source: 'Inline', module: 'm'.repeat(204_800) } } },
+      variables: many(200, (n) => ({ name: `v${n}`, type: `object({ ${'a'.repeat(4000)} = string })` })),
+    },
+  ],
+  [
+    'WorkspaceTemplateApply',
+    {
+      templateRef: { name: 'x' },
+      variablesFrom: many(100, (n) => ({ name: `v${n}`, apply: { name: 'n'.repeat(253), output: 'o'.repeat(253) } })),
+      waitForSecrets: many(32, () => ({ name: 's'.repeat(253) })),
+    },
+  ],
+  [
+    'CAPTAddon',
+    {
+      clusterSelector: { matchLabels: manyLabels },
+      manifests: many(4, (n) => ({ name: `m${n}`, inline: 'x'.repeat(262_144) })),
+      variables: many(64, (n) => ({ name: `V${n}`, value: 'x'.repeat(4096) })),
+    },
+  ],
+])('the largest %s is judged within the budget of the API server', async (name, spec) => {
+  expect(await kube.trial(aSpecimen(kindOf(name), namespace, spec))).toHaveProperty('accepted')
+})
+
+test('every field has a bound', () => {
+  expect(kinds.flatMap((kind) => unbounded(schemaOf(kind).properties?.['spec'] ?? {}, [kind.kind]))).toEqual([])
+})
+
 test('every rule of every kind has its example', () => {
   const shown = new Set([
     ...examples.map(({ says }) => says),
@@ -422,6 +512,13 @@ function undescribed(schema: Schema, path: string[]): string[] {
     ...(ofItems ? [] : own),
     ...childrenOf(schema).flatMap(([name, child]) => undescribed(child, [...path, name || '[]'])),
   ]
+}
+
+function unbounded(schema: Schema, path: string[]): string[] {
+  const bound = { string: schema.enum ? 'enum' : 'maxLength', array: 'maxItems', integer: 'maximum' }[schema.type ?? '']
+  const isMap = schema.additionalProperties !== undefined && schema['maxProperties'] === undefined
+  const own = (bound !== undefined && schema[bound] === undefined) || isMap ? [path.join('.')] : []
+  return [...own, ...childrenOf(schema).flatMap(([name, child]) => unbounded(child, [...path, name || '[]']))]
 }
 
 // The schemas inside a schema, by the name of their field; items and values have none.
