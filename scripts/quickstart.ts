@@ -67,6 +67,7 @@ What to try next:
 ${howToReach(bed)}
 Try there:
   kubectl get cluster demo -o yaml                       # what Cluster API says of it
+  kubectl explain captcontrolplane.spec                  # what you will write for CAPT
   clusterctl get kubeconfig demo > demo.kubeconfig       # the way into the workload cluster
   kubectl --kubeconfig demo.kubeconfig get namespaces
   kubectl delete cluster demo                            # and watch it go

@@ -161,11 +161,12 @@ export const deletionProtection = () =>
 export const retainOnDelete = (what: string) =>
   flag().default(false).describe(`When true, deleting this object leaves ${what} in AWS, with its Terraform state.`)
 
+// No default: with Crossplane, holding is for those who ask for it.
 export const destructiveChanges = () =>
   oneOf('Hold', 'Allow')
-    .default('Hold')
+    .optional()
     .describe(
-      'Hold: a change whose plan deletes or replaces something in AWS waits for approval, and a condition says how to approve it. Allow: it is applied at once.',
+      'Hold: a change whose plan deletes or replaces something in AWS waits for approval, and a condition says how to approve it. Allow: it is applied at once. Omitted: Hold for what belongs to a cluster and is run by the engine of CAPT, else Allow.',
     )
 
 export const recordedApplyName = () =>
