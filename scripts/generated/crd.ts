@@ -105,6 +105,18 @@ function structural(schema: z.ZodType): Schema {
   return rest
 }
 
+// The schemas inside a schema, by the name of their field; items of a list and values of a map have none.
+export function childrenOf({ properties = {}, items, additionalProperties }: Schema): readonly [string, Schema][] {
+  const unnamed = [items, additionalProperties].filter((each) => each !== undefined)
+  return [...Object.entries(properties), ...unnamed.map((each): [string, Schema] => ['', each])]
+}
+
+// What the rules of a schema, and of those inside it, say when they are broken.
+export function messagesIn(schema: Schema): readonly string[] {
+  const own = (schema['x-kubernetes-validations'] ?? []) as readonly { readonly message: string }[]
+  return [...own.map(({ message }) => message), ...childrenOf(schema).flatMap(([, child]) => messagesIn(child))]
+}
+
 // What zod says and a structural schema must not.
 function tidy(node: Record<string, unknown>): void {
   if (node['x-kubernetes-int-or-string']) {

@@ -1,18 +1,11 @@
 // CAPTAddon: an add-on for selected clusters.
-import { exactlyOne, labelSelector, namespaceName, objectName, statusBasics } from './fields.ts'
+import { exactlyOne, labelSelector, namespaceName, objectName, qualifiedKey, statusBasics } from './fields.ts'
 import { age, groups, kind, type ObjectOf } from './kind.ts'
 import { integer, list, listBy, object, set, text } from './schema.ts'
 
 const label = () =>
   object({
-    key: text({
-      min: 1,
-      max: 317,
-      matches: {
-        pattern: '^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$',
-        message: 'write a label key such as fluxcd.io/enabled',
-      },
-    }).describe('Key of the label.'),
+    key: qualifiedKey('write a label key such as fluxcd.io/enabled').describe('Key of the label.'),
     value: text({ max: 63 }).default('true').describe('Value of the label.'),
   })
 

@@ -1,8 +1,9 @@
 // CAPTBootstrapConfig: does nothing, because EKS nodes bootstrap themselves; ClusterClass and MachineDeployment demand one.
 import { shared } from './condition.ts'
-import { statusBasics, templateMetadata } from './fields.ts'
-import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
+import { statusBasics } from './fields.ts'
+import { age, conditionColumns, groups, kind, type ObjectOf, ofCluster } from './kind.ts'
 import { flag, object, text } from './schema.ts'
+import { templateOf } from './template.ts'
 
 const nothing = () => object({}).optional().describe('Nothing: EKS nodes bootstrap themselves.')
 
@@ -26,31 +27,13 @@ export const CAPTBootstrapConfig = kind({
     .optional()
     .describe('What Cluster API asks for.'),
   words: { Ready: { Ready: 'True', WaitingForCluster: 'False' }, ...shared },
-  columns: [
-    {
-      name: 'Cluster',
-      type: 'string',
-      jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",
-      description: 'The Cluster it belongs to.',
-    },
-    ...conditionColumns('Ready'),
-    age,
-  ],
+  columns: [ofCluster, ...conditionColumns('Ready'), age],
   readBy: 'bootstrap',
 })
 export type CAPTBootstrapConfig = ObjectOf<typeof CAPTBootstrapConfig>
 
-export const CAPTBootstrapConfigTemplate = kind({
-  group: groups.bootstrap,
-  kind: 'CAPTBootstrapConfigTemplate',
-  plural: 'captbootstrapconfigtemplates',
+export const CAPTBootstrapConfigTemplate = templateOf({
+  of: CAPTBootstrapConfig,
   description: 'What CAPTBootstrapConfigs are made of. It cannot be changed, and there is nothing to change.',
-  isContract: true,
-  spec: object({
-    template: object({ metadata: templateMetadata(), spec: nothing() }).describe('The CAPTBootstrapConfig to make.'),
-  }).describe('What to make of it.'),
-  status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
-  words: {},
-  columns: [age],
-  readBy: 'bootstrap',
+  spec: nothing(),
 })

@@ -15,12 +15,12 @@ import {
   statusBasics,
   subnetId,
   tags,
-  templateMetadata,
   templateRef,
   workspaceTemplateStatus,
 } from './fields.ts'
-import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
+import { age, conditionColumns, groups, kind, type ObjectOf, ofCluster } from './kind.ts'
 import { flag, keeps, listBy, mapOf, object, type Rule, set, text } from './schema.ts'
+import { templateOf } from './template.ts'
 
 const vpcId = () =>
   text({
@@ -146,12 +146,7 @@ export const CAPTCluster = kind({
     ...shared,
   },
   columns: [
-    {
-      name: 'Cluster',
-      type: 'string',
-      jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",
-      description: 'The Cluster it belongs to.',
-    },
+    ofCluster,
     { name: 'Region', type: 'string', jsonPath: '.spec.region', description: 'Its AWS region.' },
     { name: 'VPC-ID', type: 'string', jsonPath: '.status.vpcId', description: 'Its VPC.' },
     ...conditionColumns('Ready'),
@@ -161,23 +156,9 @@ export const CAPTCluster = kind({
 })
 export type CAPTCluster = ObjectOf<typeof CAPTCluster>
 
-export const CAPTClusterTemplate = kind({
-  group: groups.infrastructure,
-  kind: 'CAPTClusterTemplate',
-  plural: 'captclustertemplates',
+export const CAPTClusterTemplate = templateOf({
+  of: CAPTCluster,
   description: 'What CAPTClusters of a ClusterClass are made of. Changing it changes them in place.',
-  isContract: true,
-  spec: object({
-    template: object({
-      metadata: templateMetadata(),
-      spec: object(fields, rules).describe('The spec of each CAPTCluster made of it.'),
-    }).describe('The CAPTCluster to make.'),
-  }).describe('What to make of it.'),
-  status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
-  words: {},
-  columns: [
-    { name: 'Region', type: 'string', jsonPath: '.spec.template.spec.region', description: 'AWS region.' },
-    age,
-  ],
-  readBy: 'captcluster',
+  spec: object(fields, rules).describe('The spec of each CAPTCluster made of it.'),
+  columns: [{ name: 'Region', type: 'string', jsonPath: '.spec.template.spec.region', description: 'AWS region.' }],
 })

@@ -14,12 +14,12 @@ import {
   retainOnDelete,
   statusBasics,
   tags,
-  templateMetadata,
   templateRef,
   workspaceTemplateStatus,
 } from './fields.ts'
-import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
+import { age, conditionColumns, groups, kind, type ObjectOf, ofCluster } from './kind.ts'
 import { flag, integer, keeps, list, listBy, object, oneOf, open, set, text } from './schema.ts'
+import { templateOf } from './template.ts'
 
 const minutes = (byDefault: number, what: string) =>
   integer({ min: 1, max: 1440 })
@@ -284,12 +284,7 @@ export const CAPTControlPlane = kind({
     ...shared,
   },
   columns: [
-    {
-      name: 'Cluster',
-      type: 'string',
-      jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",
-      description: 'The Cluster it belongs to.',
-    },
+    ofCluster,
     { name: 'Version', type: 'string', jsonPath: '.status.version', description: 'The Kubernetes version it runs.' },
     {
       name: 'Wanted',
@@ -319,34 +314,24 @@ export const CAPTControlPlane = kind({
 })
 export type CAPTControlPlane = ObjectOf<typeof CAPTControlPlane>
 
-export const CAPTControlPlaneTemplate = kind({
-  group: groups.controlPlane,
-  kind: 'CAPTControlPlaneTemplate',
-  plural: 'captcontrolplanetemplates',
+export const CAPTControlPlaneTemplate = templateOf({
+  of: CAPTControlPlane,
   description: 'What CAPTControlPlanes of a ClusterClass are made of. Changing it changes them in place.',
-  isContract: true,
-  spec: object({
+  about: {
     description: text({ max: 1024 })
       .optional()
       .describe('What the template is for, for those who choose one. Shown on every control plane made of it.'),
     templateVersion: text({ max: 64 })
       .optional()
       .describe('Your version of the template, for example 1.4.0. Shown on every control plane made of it.'),
-    template: object({
-      metadata: templateMetadata(),
-      spec: object({
-        version: version().optional(),
-        controlPlaneConfig: object(configFields).optional().describe(config),
-        ...commonFields,
-      }).describe('The spec of each CAPTControlPlane made of it. Cluster API fills in the version.'),
-    }).describe('The CAPTControlPlane to make.'),
-  }).describe('What to make of it.'),
-  status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
-  words: {},
+  },
+  spec: object({
+    version: version().optional(),
+    controlPlaneConfig: object(configFields).optional().describe(config),
+    ...commonFields,
+  }).describe('The spec of each CAPTControlPlane made of it. Cluster API fills in the version.'),
   columns: [
     { name: 'Version', type: 'string', jsonPath: '.spec.templateVersion', description: 'Version of the template.' },
     { name: 'Description', type: 'string', jsonPath: '.spec.description', description: 'What it is for.' },
-    age,
   ],
-  readBy: 'controlplane',
 })

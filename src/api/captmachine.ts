@@ -10,11 +10,11 @@ import {
   subnetId,
   tags,
   taints,
-  templateMetadata,
   templateRef,
 } from './fields.ts'
-import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
+import { age, conditionColumns, groups, kind, type ObjectOf, ofCluster } from './kind.ts'
 import { flag, integer, list, object, oneOf, text } from './schema.ts'
+import { templateOf } from './template.ts'
 
 export const clusterName = () =>
   objectName(63).optional().describe('Name of the Cluster. Omitted: as the label cluster.x-k8s.io/cluster-name says.')
@@ -113,12 +113,7 @@ export const CAPTMachine = kind({
     ...shared,
   },
   columns: [
-    {
-      name: 'Cluster',
-      type: 'string',
-      jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",
-      description: 'The Cluster it belongs to.',
-    },
+    ofCluster,
     { name: 'Instance', type: 'string', jsonPath: '.status.instanceId', description: 'Its EC2 instance.' },
     { name: 'Type', type: 'string', jsonPath: '.spec.instanceType', description: 'Its instance type.', wide: true },
     ...conditionColumns('Ready'),
@@ -128,21 +123,12 @@ export const CAPTMachine = kind({
 })
 export type CAPTMachine = ObjectOf<typeof CAPTMachine>
 
-export const CAPTMachineTemplate = kind({
-  group: groups.infrastructure,
-  kind: 'CAPTMachineTemplate',
-  plural: 'captmachinetemplates',
+export const CAPTMachineTemplate = templateOf({
+  of: CAPTMachine,
   description:
     "What CAPTMachines of Cluster API's MachineDeployments are made of. It cannot be changed: make a new one and name it.",
-  isContract: true,
-  spec: object({
-    template: object({ metadata: templateMetadata(), spec: machineSpec() }).describe('The CAPTMachine to make.'),
-  }).describe('What to make of it.'),
-  status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
-  words: {},
+  spec: machineSpec(),
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.instanceType', description: 'Instance type.' },
-    age,
   ],
-  readBy: 'machine',
 })

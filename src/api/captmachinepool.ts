@@ -3,19 +3,10 @@
 import { instanceType } from './captmachine.ts'
 import { replicas } from './captmachineset.ts'
 import { shared } from './condition.ts'
-import {
-  failure,
-  labels,
-  provisioned,
-  statusBasics,
-  subnetId,
-  tags,
-  taints,
-  templateMetadata,
-  templateRef,
-} from './fields.ts'
-import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
+import { failure, labels, provisioned, statusBasics, subnetId, tags, taints, templateRef } from './fields.ts'
+import { age, conditionColumns, groups, kind, type ObjectOf, ofCluster } from './kind.ts'
 import { flag, integer, list, object, oneOf, type Rule, set, text } from './schema.ts'
+import { templateOf } from './template.ts'
 
 const fields = {
   workspaceTemplateRef: templateRef().describe('The WorkspaceTemplate that builds the pool.'),
@@ -107,12 +98,7 @@ export const CAPTMachinePool = kind({
     ...shared,
   },
   columns: [
-    {
-      name: 'Cluster',
-      type: 'string',
-      jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",
-      description: 'The Cluster it belongs to.',
-    },
+    ofCluster,
     { name: 'Type', type: 'string', jsonPath: '.spec.nodeType', description: 'What it is in EKS.' },
     { name: 'Replicas', type: 'integer', jsonPath: '.status.replicas', description: 'How many instances there are.' },
     ...conditionColumns('Ready'),
@@ -122,23 +108,11 @@ export const CAPTMachinePool = kind({
 })
 export type CAPTMachinePool = ObjectOf<typeof CAPTMachinePool>
 
-export const CAPTMachinePoolTemplate = kind({
-  group: groups.infrastructure,
-  kind: 'CAPTMachinePoolTemplate',
-  plural: 'captmachinepooltemplates',
+export const CAPTMachinePoolTemplate = templateOf({
+  of: CAPTMachinePool,
   description: 'What CAPTMachinePools of a ClusterClass are made of. Changing it changes them in place.',
-  isContract: true,
-  spec: object({
-    template: object({
-      metadata: templateMetadata(),
-      spec: object(fields, rules).describe('The spec of each CAPTMachinePool made of it.'),
-    }).describe('The CAPTMachinePool to make.'),
-  }).describe('What to make of it.'),
-  status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
-  words: {},
+  spec: object(fields, rules).describe('The spec of each CAPTMachinePool made of it.'),
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.nodeType', description: 'What pools are in EKS.' },
-    age,
   ],
-  readBy: 'machinepool',
 })

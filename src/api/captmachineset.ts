@@ -3,7 +3,7 @@
 import { clusterName, machineSpec } from './captmachine.ts'
 import { shared } from './condition.ts'
 import { failure, labelSelector, statusBasics, templateMetadata } from './fields.ts'
-import { age, type Column, groups, kind, type ObjectOf, type Scale } from './kind.ts'
+import { age, type Column, groups, kind, type ObjectOf, ofCluster, type Scale } from './kind.ts'
 import { integer, object, type Rule, text } from './schema.ts'
 
 export const replicas = () => integer({ min: 0, max: 10_000 })
@@ -73,12 +73,7 @@ export const scaleStatus = () => ({
 })
 
 export const replicaColumns: readonly Column[] = [
-  {
-    name: 'Cluster',
-    type: 'string',
-    jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",
-    description: 'The Cluster it belongs to.',
-  },
+  ofCluster,
   { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas', description: 'How many machines there should be.' },
   { name: 'Current', type: 'integer', jsonPath: '.status.replicas', description: 'How many there are.' },
   { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas', description: 'How many are ready.' },

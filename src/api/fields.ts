@@ -129,18 +129,15 @@ export const endpoint = () =>
     port: integer({ min: 1, max: 65_535 }).describe('Port, usually 443.'),
   })
 
+// A key as labels and taints have it, with or without a domain before it.
+export const qualifiedKey = (message: string) =>
+  text({ min: 1, max: 317, matches: { pattern: '^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$', message } })
+
 export const taints = () =>
   listBy(
     ['key', 'effect'],
     object({
-      key: text({
-        min: 1,
-        max: 317,
-        matches: {
-          pattern: '^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$',
-          message: 'write a taint key such as example.com/dedicated',
-        },
-      }).describe('Key of the taint.'),
+      key: qualifiedKey('write a taint key such as example.com/dedicated').describe('Key of the taint.'),
       value: text({ max: 63 }).optional().describe('Value of the taint.'),
       effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute').describe(
         'What happens to Pods that do not tolerate it.',

@@ -93,6 +93,13 @@ export const age: Column = {
   description: 'How long it has been there.',
 }
 
+export const ofCluster: Column = {
+  name: 'Cluster',
+  type: 'string',
+  jsonPath: ".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",
+  description: 'The Cluster it belongs to.',
+}
+
 // A column that shows a condition's status, and one for those who ask why.
 export function conditionColumns(type: string): readonly Column[] {
   const path = (field: string) => `.status.conditions[?(@.type=='${type}')].${field}`

@@ -1,6 +1,6 @@
 // Every rule of every kind, on the real API server: an example it refuses, with the sentence it says, and one it accepts.
 import { describe, expect, test } from 'vitest'
-import { crdOf, type Schema, schemaOf } from '../../scripts/generated/crd.ts'
+import { childrenOf, crdOf, messagesIn, type Schema, schemaOf } from '../../scripts/generated/crd.ts'
 import type { Kind } from '../../src/api/kind.ts'
 import { kinds } from '../../src/api/kinds.ts'
 import { theBed } from '../bed/story.ts'
@@ -481,7 +481,7 @@ test('every rule of every kind has its example', () => {
     'an existing VPC is never deleted: remove retainVpcOnDelete',
     'a Fargate profile has no nodes of its own: remove scaling, taints, instanceTypes and capacityType',
   ])
-  const said = new Set(kinds.flatMap((kind) => messagesOf(schemaOf(kind).properties?.['spec'] ?? {})))
+  const said = new Set(kinds.flatMap((kind) => messagesIn(schemaOf(kind).properties?.['spec'] ?? {})))
   expect([...said].filter((message) => !shown.has(message) && !message.includes('cannot be changed'))).toEqual([])
 })
 
@@ -493,11 +493,6 @@ test('every field has a description', () => {
   )
   expect(silent).toEqual([])
 })
-
-function messagesOf(schema: Schema): string[] {
-  const own = (schema['x-kubernetes-validations'] ?? []) as { message: string }[]
-  return [...own.map(({ message }) => message), ...childrenOf(schema).flatMap(([, child]) => messagesOf(child))]
-}
 
 function leavesOf(schema: Schema, path: string[] = []): string[][] {
   const children = childrenOf(schema)
@@ -519,12 +514,4 @@ function unbounded(schema: Schema, path: string[]): string[] {
   const isMap = schema.additionalProperties !== undefined && schema['maxProperties'] === undefined
   const own = (bound !== undefined && schema[bound] === undefined) || isMap ? [path.join('.')] : []
   return [...own, ...childrenOf(schema).flatMap(([name, child]) => unbounded(child, [...path, name || '[]']))]
-}
-
-// The schemas inside a schema, by the name of their field; items and values have none.
-function childrenOf({ properties = {}, items, additionalProperties }: Schema): [string, Schema][] {
-  const unnamed = [items, additionalProperties].filter(
-    (each): each is Schema => each !== undefined && typeof each === 'object',
-  )
-  return [...Object.entries(properties), ...unnamed.map((each): [string, Schema] => ['', each])]
 }
