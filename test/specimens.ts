@@ -1,4 +1,7 @@
 // A specimen of each kind: the least that is accepted. Rules are tried on changes of these.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
 import { type Kind, version } from '../src/api/kind.ts'
 import type { KubeObject } from './bed/kube.ts'
 
@@ -47,8 +50,8 @@ export function aSpecimen(
 }
 
 // The specimen with one place changed; `undefined` takes the place away. The place is a path such as template.spec.region.
-export function changed(kind: Kind, place: string, value: unknown): Record<string, unknown> {
-  const spec = specimenSpec(kind)
+export function changed(kind: Kind, place: string, value: unknown, base?: object): Record<string, unknown> {
+  const spec = base ? (structuredClone(base) as Record<string, unknown>) : specimenSpec(kind)
   const steps = place.split('.')
   const last = steps.pop() ?? ''
   let at = spec
@@ -57,3 +60,17 @@ export function changed(kind: Kind, place: string, value: unknown): Record<strin
   else at[last] = value
   return spec
 }
+
+// The examples of rules.yaml.
+export interface RuleExample {
+  readonly kind: string
+  readonly with?: object
+  readonly at: string
+  readonly not: unknown
+  readonly but?: unknown
+  readonly says: string
+}
+
+export const ruleExamples = parse(
+  readFileSync(join(import.meta.dirname, 'stories/rules.yaml'), 'utf8'),
+) as readonly RuleExample[]

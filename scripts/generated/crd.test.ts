@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/api/kinds.ts'
-import { crdOf } from './crd.ts'
+import { ruleExamples } from '../../test/specimens.ts'
+import { childrenOf, crdOf, messagesIn, type Schema, schemaOf } from './crd.ts'
 
 const manifests = resolve(import.meta.dirname, '../../manifests')
 
@@ -20,7 +21,35 @@ describe.each(kinds)('the CRD of $kind', (kind) => {
     expect(crd.metadata.labels['cluster.x-k8s.io/provider']).toMatch(/^(infrastructure|control-plane)-capt$/)
   })
 
+  test('describes every field', () => {
+    const { spec = {}, status = {} } = schemaOf(kind).properties ?? {}
+    expect([...undescribed(spec, ['spec']), ...undescribed(status, ['status'])]).toEqual([])
+  })
+
+  test('bounds every field', () => {
+    const { spec = {}, status = {} } = schemaOf(kind).properties ?? {}
+    expect([...unbounded(spec, ['spec']), ...unbounded(status, ['status'])]).toEqual([])
+  })
+
+  test('has an example for each of its rules', () => {
+    const shown = new Set(ruleExamples.map(({ says }) => says))
+    const said = new Set(messagesIn(schemaOf(kind).properties?.['spec'] ?? {}))
+    expect([...said].filter((message) => !shown.has(message) && !message.includes('cannot be changed'))).toEqual([])
+  })
+
   test('holds nothing that clusterctl would take for a variable of its own', () => {
     expect(readFileSync(join(manifests, `crds/${crd.metadata.name}.yaml`), 'utf8')).not.toContain('${')
   })
 })
+
+function undescribed(schema: Schema, path: readonly string[]): string[] {
+  const own = schema.description || path.at(-1) === '[]' ? [] : [path.join('.')]
+  return [...own, ...childrenOf(schema).flatMap(([name, child]) => undescribed(child, [...path, name || '[]']))]
+}
+
+function unbounded(schema: Schema, path: readonly string[]): string[] {
+  const bound = { string: schema.enum ? 'enum' : 'maxLength', array: 'maxItems', integer: 'maximum' }[schema.type ?? '']
+  const isEndlessMap = schema.additionalProperties !== undefined && schema['maxProperties'] === undefined
+  const own = (bound !== undefined && schema[bound] === undefined) || isEndlessMap ? [path.join('.')] : []
+  return [...own, ...childrenOf(schema).flatMap(([name, child]) => unbounded(child, [...path, name || '[]']))]
+}
