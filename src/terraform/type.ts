@@ -162,7 +162,7 @@ export function misfit(type: Type, value: unknown, at = 'value'): string | undef
         ? undefined
         : wrong(at, type, value)
     case 'bool':
-      return typeof value === 'boolean' || ['true', 'false', '1', '0'].includes(value as string)
+      return typeof value === 'boolean' || (typeof value === 'string' && ['true', 'false', '1', '0'].includes(value))
         ? undefined
         : wrong(at, type, value)
     case 'list':
@@ -218,7 +218,10 @@ export function tellType(type: Type): string {
       })
       return attributes.length > 0 ? `object({ ${attributes.join(', ')} })` : 'object({})'
     }
-    default:
+    case 'any':
+    case 'string':
+    case 'number':
+    case 'bool':
       return type.is
   }
 }
