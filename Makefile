@@ -25,6 +25,7 @@ check: $(installed) ## Check quickly: generated files, format, lint, types, unus
 bench: parts ## Measure what has a budget and print it as a table.
 	@node scripts/bench.ts
 
+soak: export CAPT_SEED ?= drawn
 soak: parts ## Run the long tests: beds killed at any moment, ten thousand made-up objects and types.
 	@vitest run --config vitest.soak.config.ts
 	@CAPT_FUZZ_OBJECTS=10000 CAPT_FUZZ_TYPES=3000 vitest run --project stories agreement type.story

@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     isolate: false,
+    setupFiles: ['./test/seed.ts'],
     testTimeout: 30_000,
     maxWorkers: 4, // stories wait more than they work
     reporters: ['default', './test/reporter.ts'],
