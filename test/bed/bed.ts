@@ -115,10 +115,9 @@ export function onBed(address: BedAddress): Bed {
 // Our own kinds and policies, and the stand-ins.
 async function installKinds(kube: Kube): Promise<void> {
   await kube.apply(...standInCRDs)
-  await seeEstablished(kube, standInCRDs)
   const crds = ['-f', join(manifests, 'crds'), '-f', join(manifests, 'engine/crds.yaml')]
   await kube.kubectl(['apply', '--server-side', '--field-manager=bed', ...crds])
-  await kube.kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...crds])
+  await seeEstablished(kube)
   await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(manifests, 'policies.yaml')])
 }
 

@@ -30,7 +30,7 @@ export async function startCore(home: Household, api: Api, kube: Kube, parts: Co
   const manifests = outsideACluster(readManifests(parts['cluster-api-core.yaml']), webhookPort, api.ca)
   await kube.apply(...manifests.roles)
   await Promise.all([kube.apply(...manifests.crds), seeAggregatedRole(kube)])
-  await seeEstablished(kube, manifests.crds)
+  await seeEstablished(kube)
 
   const token = await kube.kubectl(['create', 'token', 'capi-manager', '--namespace', namespace, '--duration=24h'])
   const itself = kubeconfig(api, { token: token.trim() })
@@ -106,7 +106,11 @@ async function seeAggregatedRole(kube: Kube): Promise<void> {
   await kube.see(role, 'has rules', (object) => ((object['rules'] as unknown[] | undefined) ?? []).length > 0)
 }
 
-export async function seeEstablished(kube: Kube, crds: readonly KubeObject[]): Promise<void> {
-  const names = crds.map(({ metadata: { name } }) => `crd/${name}`)
-  await kube.kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...names])
+// Not by `kubectl wait`: that would outlive us by a minute if we were killed.
+export async function seeEstablished(kube: Kube): Promise<void> {
+  const told = '{range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Established")].status}{"\\n"}{end}'
+  await until('every CRD is established', async () => {
+    const lines = (await kube.kubectl(['get', 'crds', '-o', `jsonpath=${told}`])).trim().split('\n')
+    return lines.every((line) => line.endsWith('=True')) ? true : undefined
+  })
 }
