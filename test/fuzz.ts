@@ -1,12 +1,12 @@
 // Objects of a kind, made up from its schema: most of them right, some of them wrong in a place or two.
 import fc from 'fast-check'
-import { type Schema, schemaOf } from '../scripts/generated/crd.ts'
+import { type Schema, specOf } from '../scripts/generated/crd.ts'
 import type { Kind } from '../src/api/kind.ts'
 import { specimenSpec } from './specimens.ts'
 
 // Made up as a whole, or the specimen with a field or two made up: both judges must see objects they accept.
 export function anySpec(kind: Kind): fc.Arbitrary<unknown> {
-  const schema = schemaOf(kind).properties?.['spec'] ?? {}
+  const schema = specOf(kind)
   const names = Object.keys(schema.properties ?? {})
   const changes = fc.tuple(rightValueOf(schema), fc.subarray(names, { maxLength: Math.min(2, names.length) }))
   const changed = changes.map(([made, chosen]) => {

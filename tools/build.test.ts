@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../test/until.ts'
 import { build, locate, type Voice } from './build.ts'
 import { pinnedVersion, placeOf } from './cache.ts'
+import { ended } from './ended.ts'
 import { aWorkshop, hello } from './hello.fixture.ts'
 import { type Part, parts } from './parts.ts'
 
@@ -138,14 +139,4 @@ test('the command refuses an argument it does not know', () => {
 
 function aRun({ modules, cache }: { modules: string; cache: string }): ChildProcess {
   return spawn(process.execPath, [join(import.meta.dirname, 'build.fixture.ts'), modules, cache], { stdio: 'pipe' })
-}
-
-async function ended(run: ChildProcess): Promise<{ code: number | null; output: string }> {
-  let output = ''
-  run.stdout?.on('data', (text: Buffer) => (output += text.toString()))
-  run.stderr?.on('data', (text: Buffer) => (output += text.toString()))
-  const code = await new Promise<number | null>((resolve) => {
-    run.on('close', resolve)
-  })
-  return { code, output }
 }

@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseAllDocuments } from 'yaml'
+import { ended } from './ended.ts'
 import type { Part, Program } from './parts.ts'
 
 export interface Making {
@@ -81,19 +82,11 @@ async function run(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)
-  const said: string[] = []
-  createInterface(child.stderr).on('line', (line) => {
-    said.push(line)
-    onLine?.(line)
-  })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  if (onLine) createInterface(child.stderr).on('line', onLine)
   try {
-    const code = await new Promise<number | string>((resolve, reject) => {
-      child.on('error', reject)
-      child.on('close', (exit, signal) => resolve(exit ?? signal ?? 'nothing'))
-    })
-    if (code !== 0) throw new Error(`\`${command} ${args[0]}\` ended with ${code}:\n${said.slice(-20).join('\n')}`)
+    const { code, output, complaints } = await ended(child)
+    const lastWords = complaints.trimEnd().split('\n').slice(-20).join('\n')
+    if (code !== 0) throw new Error(`\`${command} ${args[0]}\` ended with ${code}:\n${lastWords}`)
     return output
   } finally {
     running.delete(child)

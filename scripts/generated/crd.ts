@@ -23,44 +23,76 @@ export interface CRD {
   readonly spec: object
 }
 
-export function crdOf(kind: Kind): CRD {
-  const { group, plural, columns, scale, shortNames = [] } = kind
+export interface CRDParts {
+  readonly group: string
+  readonly kind: string
+  readonly plural: string
+  readonly shortNames?: readonly string[]
+  readonly categories: readonly string[]
+  readonly scope: 'Cluster' | 'Namespaced'
+  readonly version: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly schema: Schema
+  readonly subresources?: object
+  readonly columns?: readonly object[]
+}
+
+// A CRD of one version, served and stored.
+export function crd(parts: CRDParts): CRD {
+  const { group, kind, plural, shortNames = [], categories, scope, version: name, labels, schema } = parts
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}`, labels: labelsOf(kind) },
+    metadata: { name: `${plural}.${group}`, labels },
     spec: {
       group,
-      scope: kind.isClusterScoped ? 'Cluster' : 'Namespaced',
+      scope,
       names: {
-        kind: kind.kind,
-        listKind: `${kind.kind}List`,
+        kind,
+        listKind: `${kind}List`,
         plural,
-        singular: kind.kind.toLowerCase(),
+        singular: kind.toLowerCase(),
         ...(shortNames.length > 0 && { shortNames }),
-        categories: ['cluster-api', 'capt'],
+        categories,
       },
       versions: [
         {
-          name: version,
+          name,
           served: true,
           storage: true,
-          schema: { openAPIV3Schema: schemaOf(kind) },
-          subresources: {
-            status: {},
-            ...(scale && {
-              scale: {
-                specReplicasPath: scale.replicas,
-                statusReplicasPath: scale.statusReplicas,
-                labelSelectorPath: scale.selector,
-              },
-            }),
-          },
-          additionalPrinterColumns: columns.map(({ wide, ...column }) => ({ ...column, ...(wide && { priority: 1 }) })),
+          schema: { openAPIV3Schema: schema },
+          ...(parts.subresources && { subresources: parts.subresources }),
+          ...(parts.columns && { additionalPrinterColumns: parts.columns }),
         },
       ],
     },
   }
+}
+
+export function crdOf(kind: Kind): CRD {
+  const { group, plural, columns, scale, shortNames = [] } = kind
+  return crd({
+    group,
+    kind: kind.kind,
+    plural,
+    shortNames,
+    categories: ['cluster-api', 'capt'],
+    scope: kind.isClusterScoped ? 'Cluster' : 'Namespaced',
+    version,
+    labels: labelsOf(kind),
+    schema: schemaOf(kind),
+    subresources: {
+      status: {},
+      ...(scale && {
+        scale: {
+          specReplicasPath: scale.replicas,
+          statusReplicasPath: scale.statusReplicas,
+          labelSelectorPath: scale.selector,
+        },
+      }),
+    },
+    columns: columns.map(({ wide, ...column }) => ({ ...column, ...(wide && { priority: 1 }) })),
+  })
 }
 
 function labelsOf({ group, isContract, isMoved }: Kind): Record<string, string> {
@@ -71,7 +103,7 @@ function labelsOf({ group, isContract, isMoved }: Kind): Record<string, string> 
   }
 }
 
-export function schemaOf(kind: Kind): Schema {
+function schemaOf(kind: Kind): Schema {
   const isSpecOptional = kind.spec.safeParse(undefined).success
   return {
     description: kind.description,
@@ -81,8 +113,8 @@ export function schemaOf(kind: Kind): Schema {
       apiVersion: { type: 'string', description: `${kind.group}/${version}` },
       kind: { type: 'string', description: kind.kind },
       metadata: { type: 'object' },
-      spec: structural(kind.spec),
-      status: structural(kind.status),
+      spec: specOf(kind),
+      status: statusOf(kind),
     },
     'x-kubernetes-validations': [
       {
@@ -92,6 +124,14 @@ export function schemaOf(kind: Kind): Schema {
       ...(kind.transitions ?? []).map(({ cel, message }) => ({ rule: cel, message })),
     ],
   }
+}
+
+export function specOf(kind: Kind): Schema {
+  return structural(kind.spec)
+}
+
+export function statusOf(kind: Kind): Schema {
+  return structural(kind.status)
 }
 
 function structural(schema: z.ZodType): Schema {
@@ -123,5 +163,4 @@ function tidy(node: Record<string, unknown>): void {
     delete node['anyOf']
     delete node['type']
   }
-  if (node['propertyNames']) delete node['propertyNames']
 }

@@ -1,6 +1,6 @@
 // The API of a Terraform engine for people without Crossplane: Workspace and ProviderConfig as provider-terraform defines
 // them, once cluster-scoped and once namespaced. What a newer engine adds under forProvider is kept.
-import type { CRD, Schema } from './crd.ts'
+import { type CRD, crd, type Schema } from './crd.ts'
 
 interface EngineAPI {
   readonly group: string
@@ -244,63 +244,41 @@ const conditionColumn = (type: string) => ({
 const age = { name: 'AGE', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
 export function engineCRDs(api: EngineAPI): readonly CRD[] {
-  const scoped = api.isNamespaced ? 'Namespaced' : 'Cluster'
-  return [
-    crd(
-      api,
-      'Workspace',
-      scoped,
-      workspace(api),
-      [conditionColumn('Ready'), conditionColumn('Synced'), age],
-      ['crossplane', 'managed', 'terraform'],
-    ),
-    crd(api, 'ProviderConfig', scoped, providerConfig(api), [age], ['crossplane', 'providerconfig', 'terraform']),
-    ...(api.isNamespaced
-      ? [
-          crd(
-            api,
-            'ClusterProviderConfig',
-            'Cluster',
-            providerConfig(api),
-            [age],
-            ['crossplane', 'providerconfig', 'terraform'],
-          ),
-        ]
-      : []),
-    crd(api, 'ProviderConfigUsage', scoped, usage(api), [age], ['crossplane', 'provider', 'terraform']),
-  ]
-}
-
-function crd(
-  { group }: EngineAPI,
-  kind: string,
-  scope: string,
-  openAPIV3Schema: Schema,
-  additionalPrinterColumns: object[],
-  categories: string[],
-): CRD {
-  const singular = kind.toLowerCase()
-  const hasStatus = openAPIV3Schema.properties?.['status'] !== undefined
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${singular}s.${group}`, labels: {} },
-    spec: {
-      group,
-      scope,
-      names: { kind, listKind: `${kind}List`, plural: `${singular}s`, singular, categories },
-      versions: [
-        {
-          name: 'v1beta1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema },
-          ...(hasStatus && { subresources: { status: {} } }),
-          additionalPrinterColumns,
-        },
-      ],
-    },
+  const scope = api.isNamespaced ? 'Namespaced' : 'Cluster'
+  const part = { group: api.group, version: 'v1beta1', labels: {} }
+  const status = { subresources: { status: {} } }
+  const config = {
+    ...part,
+    ...status,
+    schema: providerConfig(api),
+    columns: [age],
+    categories: ['crossplane', 'providerconfig', 'terraform'],
   }
+  return [
+    crd({
+      ...part,
+      ...status,
+      kind: 'Workspace',
+      plural: 'workspaces',
+      scope,
+      schema: workspace(api),
+      columns: [conditionColumn('Ready'), conditionColumn('Synced'), age],
+      categories: ['crossplane', 'managed', 'terraform'],
+    }),
+    crd({ ...config, kind: 'ProviderConfig', plural: 'providerconfigs', scope }),
+    ...(api.isNamespaced
+      ? [crd({ ...config, kind: 'ClusterProviderConfig', plural: 'clusterproviderconfigs', scope: 'Cluster' })]
+      : []),
+    crd({
+      ...part,
+      kind: 'ProviderConfigUsage',
+      plural: 'providerconfigusages',
+      scope,
+      schema: usage(api),
+      columns: [age],
+      categories: ['crossplane', 'provider', 'terraform'],
+    }),
+  ]
 }
 
 // Served by capt-engine.

@@ -26,12 +26,15 @@ interface Selecting {
   }
 }
 
-const labelsInCel = 'has(self.template.metadata) && has(self.template.metadata.labels)'
+// The same of `each` expression, in CEL.
+const hasLabels = 'has(self.template.metadata) && has(self.template.metadata.labels)'
+const isThere = `${hasLabels} && each.key in self.template.metadata.labels`
+const isAmong = `${isThere} && has(each.values) && self.template.metadata.labels[each.key] in each.values`
 
 // A selector that does not find the machines it makes would make machines for ever.
 export const selectorFindsItsOwn: Rule<Selecting>[] = [
   {
-    cel: `!has(self.selector) || !has(self.selector.matchLabels) || self.selector.matchLabels.all(key, ${labelsInCel} && key in self.template.metadata.labels && self.template.metadata.labels[key] == self.selector.matchLabels[key])`,
+    cel: `!has(self.selector) || !has(self.selector.matchLabels) || self.selector.matchLabels.all(key, ${hasLabels} && key in self.template.metadata.labels && self.template.metadata.labels[key] == self.selector.matchLabels[key])`,
     message:
       'the selector must find the machines made of the template: put its matchLabels into template.metadata.labels',
     holds: ({ selector, template }) => {
@@ -42,7 +45,7 @@ export const selectorFindsItsOwn: Rule<Selecting>[] = [
     },
   },
   {
-    cel: `!has(self.selector) || !has(self.selector.matchExpressions) || self.selector.matchExpressions.all(each, each.operator == 'DoesNotExist' ? !(${labelsInCel} && each.key in self.template.metadata.labels) : each.operator == 'Exists' ? (${labelsInCel} && each.key in self.template.metadata.labels) : each.operator == 'In' ? (${labelsInCel} && each.key in self.template.metadata.labels && has(each.values) && self.template.metadata.labels[each.key] in each.values) : !(${labelsInCel} && each.key in self.template.metadata.labels && has(each.values) && self.template.metadata.labels[each.key] in each.values))`,
+    cel: `!has(self.selector) || !has(self.selector.matchExpressions) || self.selector.matchExpressions.all(each, each.operator == 'DoesNotExist' ? !(${isThere}) : each.operator == 'Exists' ? (${isThere}) : each.operator == 'In' ? (${isAmong}) : !(${isAmong}))`,
     message:
       'the selector must find the machines made of the template: let template.metadata.labels fit its matchExpressions',
     holds: ({ selector, template }) => {

@@ -38,7 +38,6 @@ const changesPerResync = 16 // so many changes may pass a waiting resync
 
 interface Delayed {
   readonly at: number
-  readonly urgency: Urgency
   readonly callOff: () => void
 }
 
@@ -82,7 +81,7 @@ export function createQueue({
       delayed.delete(id)
       add(item, urgency)
     })
-    delayed.set(id, { at, urgency, callOff })
+    delayed.set(id, { at, callOff })
   }
 
   function forgetDelay(id: string): void {
@@ -100,16 +99,14 @@ export function createQueue({
   }
 
   function nextItem(): Item | undefined {
-    const first = changesInARow < changesPerResync ? 'change' : 'resync'
-    const second = first === 'change' ? 'resync' : 'change'
-    const change = ready[first].next()
-    if (change) {
-      changesInARow = first === 'change' ? changesInARow + 1 : 0
-      return change
+    const order = changesInARow < changesPerResync ? (['change', 'resync'] as const) : (['resync', 'change'] as const)
+    for (const urgency of order) {
+      const item = ready[urgency].next()
+      if (!item) continue
+      changesInARow = urgency === 'change' ? changesInARow + 1 : 0
+      return item
     }
-    const other = ready[second].next()
-    if (other) changesInARow = second === 'change' ? changesInARow : 0
-    return other
+    return undefined
   }
 
   function start(item: Item): Taken {

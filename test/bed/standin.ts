@@ -1,36 +1,24 @@
 // Stand-in provider kinds: what Cluster API core needs to see of an infrastructure and a control plane provider, filled
 // in by hand by whoever plays the provider. They prove the bed; CAPT's own kinds need none of them.
+import { crd } from '../../scripts/generated/crd.ts'
+import { contractLabel, providerLabel } from '../../src/api/contract.ts'
 import type { Kube, KubeObject, ObjectRef } from './kube.ts'
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 function standInCRD(group: string, kind: string, provider: string): KubeObject {
-  const singular = kind.toLowerCase()
-  const plural = `${singular}s`
   return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: {
-      name: `${plural}.${group}`,
-      labels: {
-        'cluster.x-k8s.io/v1beta2': 'v1alpha1', // which of our versions speaks which contract; core finds us by it
-        'cluster.x-k8s.io/provider': provider,
-      },
-    },
-    spec: {
+    ...crd({
       group,
+      kind,
+      plural: `${kind.toLowerCase()}s`,
+      categories: ['cluster-api'],
       scope: 'Namespaced',
-      names: { kind, listKind: `${kind}List`, plural, singular, categories: ['cluster-api'] },
-      versions: [
-        {
-          name: 'v1alpha1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status: anything } } },
-        },
-      ],
-    },
+      version: 'v1alpha1',
+      labels: { [contractLabel]: 'v1alpha1', [providerLabel]: provider },
+      schema: { type: 'object', properties: { spec: anything, status: anything } },
+      subresources: { status: {} },
+    }),
   }
 }
 

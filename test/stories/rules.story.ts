@@ -1,6 +1,7 @@
 // Every rule of every kind, on the real API server: an example it refuses, with the sentence it says, and one it accepts.
 import { describe, expect, test } from 'vitest'
-import { childrenOf, crdOf, type Schema, schemaOf } from '../../scripts/generated/crd.ts'
+import { crdOf, specOf } from '../../scripts/generated/crd.ts'
+import { fieldsOf } from '../../scripts/generated/reference.ts'
 import type { Kind } from '../../src/api/kind.ts'
 import { kinds } from '../../src/api/kinds.ts'
 import { theBed } from '../bed/story.ts'
@@ -28,7 +29,7 @@ describe.each(kinds)('$kind', (kind) => {
 
   test('kubectl explains it down to the leaves', async () => {
     const explained = await kube.kubectl(['explain', crdOf(kind).metadata.name, '--recursive'])
-    for (const path of leavesOf(schemaOf(kind).properties?.['spec'] ?? {})) expect(explained).toContain(path.at(-1))
+    for (const { path } of fieldsOf(specOf(kind))) expect(explained).toContain(path.split('.').at(-1))
   })
 })
 
@@ -152,9 +153,3 @@ test.each<[string, object]>([
 ])('the largest %s is judged within the budget of the API server', async (name, spec) => {
   expect(await kube.trial(aSpecimen(kindOf(name), namespace, spec))).toHaveProperty('accepted')
 })
-
-function leavesOf(schema: Schema, path: string[] = []): string[][] {
-  const children = childrenOf(schema)
-  if (children.length === 0) return path.length > 0 ? [path] : []
-  return children.flatMap(([name, child]) => leavesOf(child, name === '' ? path : [...path, name]))
-}

@@ -1,7 +1,7 @@
 // Every fault of the proxy, seen on the wire by a client that hides nothing, over both versions of HTTP.
 import { once } from 'node:events'
 import http2 from 'node:http2'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { aConfigMap } from '../../given.ts'
 import { until } from '../../until.ts'
 import { kubeOf } from '../kube.ts'
@@ -40,6 +40,7 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
   beforeAll(async () => {
     proxy = await startFaultProxy(bed)
   })
+  afterEach(() => proxy.heal())
   afterAll(async () => proxy?.stop())
 
   const one = () => `/api/v1/namespaces/${namespace}/configmaps/one`
@@ -53,7 +54,6 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
   }
   async function listenUnder(occasion: RequestOccasion, fault: Fault, path: string): Promise<Heard> {
     proxy.inject(occasion, fault)
-    onTestFinished(() => proxy.heal())
     return ended(listen(path))
   }
   const ended = async (heard: Heard) =>
@@ -105,7 +105,6 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
 
   test('it falls silent in mid-stream, and the connection stays', async () => {
     proxy.inject({ verb: 'watch' }, { do: 'silence', after: { lines: 3 } })
-    onTestFinished(() => proxy.heal())
     const deaf = listen(watch())
     const hearing = listen(watch(), bed)
     await until('all are told to both', async () =>
@@ -119,7 +118,6 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
 
   test('it accepts a connection and never says a word on it', async () => {
     const rule = proxy.inject({ verb: 'connect', times: 1 }, { do: 'silence' })
-    onTestFinished(() => proxy.heal())
     const heard = listen(one())
     const { status } = await ended(listen(one())) // the next one gets through
     expect(status).toBe(200)
@@ -129,7 +127,6 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
 
   test('it resets a connection before a word is said on it', async () => {
     proxy.inject({ verb: 'connect' }, { do: 'reset' })
-    onTestFinished(() => proxy.heal())
     const heard = await ended(listen(one()))
     expect(heard).toMatchObject({ status: undefined, ending: 'ECONNRESET' })
   })
@@ -137,7 +134,6 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
   test('it keeps a new connection waiting', async () => {
     const began = performance.now()
     proxy.inject({ verb: 'connect' }, { do: 'delay', ms: 300 })
-    onTestFinished(() => proxy.heal())
     const heard = await ended(listen(one()))
     expect(heard.status).toBe(200)
     expect(performance.now() - began).toBeGreaterThanOrEqual(300)
@@ -154,7 +150,6 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
 
   test('it merges watch lines into one chunk', async () => {
     proxy.inject({ verb: 'watch' }, { do: 'merge', lines: 3 })
-    onTestFinished(() => proxy.heal())
     const heard = listen(watch())
     await until('they come', async () => (heard.chunks.length > 0 ? true : undefined))
     expect(heard.chunks[0]?.match(/"type":"ADDED"/g)).toHaveLength(3)
@@ -163,7 +158,6 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
 
   test('it glues watch lines together', async () => {
     proxy.inject({ verb: 'watch' }, { do: 'merge', lines: 3, glued: true })
-    onTestFinished(() => proxy.heal())
     const heard = listen(watch())
     await until('they come', async () => (heard.chunks.length > 0 ? true : undefined))
     expect(heard.chunks[0]?.match(/"type":"ADDED"/g)).toHaveLength(3)
@@ -188,7 +182,6 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
 
   test('a fault strikes as often as it was told to, then no more', async () => {
     const rule = proxy.inject({ verb: 'get', path: /one$/, after: 1, times: 2 }, { do: 'answer', code: 503 })
-    onTestFinished(() => proxy.heal())
     const statuses: (number | undefined)[] = []
     for (let request = 0; request < 5; request++) statuses.push((await ended(listen(one()))).status)
     expect(statuses).toEqual([200, 503, 503, 200, 200])
