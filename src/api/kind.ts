@@ -1,6 +1,7 @@
 // What a kind is: its names, its schema, how it is shown. The CRD, the reference page and the types all come from here.
 import type * as z from 'zod'
 import type { Words } from './condition.ts'
+import { type KubeObject, type ObjectMeta, type Resource, slim } from './resource.ts'
 import type { Transition } from './schema.ts'
 
 export const groups = {
@@ -23,17 +24,11 @@ export interface Scale {
   readonly selector: string
 }
 
-export interface Kind<
-  Spec extends z.ZodType = z.ZodType,
-  Status extends z.ZodType = z.ZodType,
-  W extends Words = Words,
-> {
+export interface Kind<Spec extends z.ZodType = z.ZodType, Status extends z.ZodType = z.ZodType, W extends Words = Words>
+  extends Resource<KubeObject & { readonly spec: z.output<Spec>; readonly status?: z.output<Status> }> {
   readonly group: (typeof groups)[keyof typeof groups]
-  readonly kind: string
-  readonly plural: string
   readonly shortNames?: readonly string[]
   readonly description: string
-  readonly isClusterScoped?: true
   readonly isContract?: true // Cluster API core reads it, and finds it by the contract label on its CRD
   readonly isMoved?: true // clusterctl moves it though nothing it moves owns it
   readonly spec: Spec
@@ -56,34 +51,11 @@ export interface ObjectOf<K extends Kind> {
   readonly status?: z.output<K['status']>
 }
 
-export interface ObjectMeta {
-  readonly name: string
-  readonly namespace?: string
-  readonly uid?: string
-  readonly generation?: number
-  readonly resourceVersion?: string
-  readonly labels?: Readonly<Record<string, string>>
-  readonly annotations?: Readonly<Record<string, string>>
-  readonly finalizers?: readonly string[]
-  readonly ownerReferences?: readonly OwnerReference[]
-  readonly creationTimestamp?: string
-  readonly deletionTimestamp?: string
-}
-
-export interface OwnerReference {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly name: string
-  readonly uid: string
-  readonly controller?: boolean
-  readonly blockOwnerDeletion?: boolean
-}
-
 // Keeps the types of its schemas and words, while holding the rest to the form.
 export function kind<Spec extends z.ZodType, Status extends z.ZodType, const W extends Words>(
-  description: Kind<Spec, Status, W>,
+  description: Omit<Kind<Spec, Status, W>, 'version' | 'keep'>,
 ): Kind<Spec, Status, W> {
-  return description
+  return { ...description, version, keep: slim }
 }
 
 export const age: Column = {

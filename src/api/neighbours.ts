@@ -1,12 +1,6 @@
 // The kinds of others, as far as we read or write them, and no further.
 import type { Condition } from './condition.ts'
-import type { ObjectMeta } from './kind.ts'
-
-interface Neighbour {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: ObjectMeta
-}
+import { type KubeObject, type Resource, slim } from './resource.ts'
 
 export interface ContractRef {
   readonly apiGroup: string
@@ -15,7 +9,7 @@ export interface ContractRef {
 }
 
 // cluster.x-k8s.io/v1beta2
-export interface Cluster extends Neighbour {
+export interface Cluster extends KubeObject {
   readonly spec?: {
     readonly paused?: boolean
     readonly controlPlaneEndpoint?: { readonly host?: string; readonly port?: number }
@@ -33,7 +27,7 @@ export interface Cluster extends Neighbour {
 }
 
 // cluster.x-k8s.io/v1beta2
-export interface Machine extends Neighbour {
+export interface Machine extends KubeObject {
   readonly spec: {
     readonly clusterName: string
     readonly version?: string
@@ -44,7 +38,7 @@ export interface Machine extends Neighbour {
 }
 
 // cluster.x-k8s.io/v1beta2
-export interface MachinePool extends Neighbour {
+export interface MachinePool extends KubeObject {
   readonly spec: {
     readonly clusterName: string
     readonly replicas?: number
@@ -53,18 +47,18 @@ export interface MachinePool extends Neighbour {
 }
 
 // v1
-export interface Secret extends Neighbour {
+export interface Secret extends KubeObject {
   readonly type?: string
   readonly data?: Readonly<Record<string, string>> // base64
 }
 
 // v1
-export interface ConfigMap extends Neighbour {
+export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
 // tf.upbound.io/v1beta1, tf.m.upbound.io/v1beta1 and the opentofu groups
-export interface Workspace extends Neighbour {
+export interface Workspace extends KubeObject {
   readonly spec: {
     readonly forProvider: Readonly<Record<string, unknown>>
     readonly providerConfigRef?: { readonly kind?: string; readonly name: string }
@@ -79,7 +73,7 @@ export interface Workspace extends Neighbour {
 }
 
 // addons.cluster.x-k8s.io/v1beta2
-export interface ClusterResourceSet extends Neighbour {
+export interface ClusterResourceSet extends KubeObject {
   readonly spec: {
     readonly clusterSelector: { readonly matchLabels?: Readonly<Record<string, string>> }
     readonly resources: readonly { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string }[]
@@ -88,7 +82,7 @@ export interface ClusterResourceSet extends Neighbour {
 }
 
 // addons.cluster.x-k8s.io/v1beta2
-export interface ClusterResourceSetBinding extends Neighbour {
+export interface ClusterResourceSetBinding extends KubeObject {
   readonly spec?: {
     readonly clusterName?: string
     readonly bindings?: readonly {
@@ -102,3 +96,107 @@ export interface ClusterResourceSetBinding extends Neighbour {
     }[]
   }
 }
+
+export interface Namespace extends KubeObject {
+  readonly status?: { readonly phase?: string }
+}
+
+// coordination.k8s.io/v1
+export interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string
+    readonly leaseDurationSeconds?: number
+    readonly acquireTime?: string
+    readonly renewTime?: string
+    readonly leaseTransitions?: number
+  }
+}
+
+// events.k8s.io/v1
+export interface Event extends KubeObject {
+  readonly eventTime: string
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly action: string
+  readonly note: string
+  readonly reportingController: string
+  readonly reportingInstance: string
+  readonly regarding: Readonly<Record<string, string>>
+  readonly series?: { readonly count: number; readonly lastObservedTime: string }
+}
+
+// authentication.k8s.io/v1
+export interface TokenReview extends KubeObject {
+  readonly spec: { readonly token: string }
+  readonly status?: {
+    readonly authenticated?: boolean
+    readonly user?: { readonly username?: string; readonly uid?: string; readonly groups?: readonly string[] }
+  }
+}
+
+// authorization.k8s.io/v1
+export interface SubjectAccessReview extends KubeObject {
+  readonly spec: {
+    readonly user: string
+    readonly groups?: readonly string[]
+    readonly nonResourceAttributes: { readonly path: string; readonly verb: string }
+  }
+  readonly status?: { readonly allowed?: boolean }
+}
+
+// apiextensions.k8s.io/v1
+export interface CustomResourceDefinition extends KubeObject {
+  readonly spec: {
+    readonly group: string
+    readonly names: { readonly kind: string; readonly plural: string }
+    readonly scope?: 'Namespaced' | 'Cluster'
+    readonly versions: readonly { readonly name: string; readonly served: boolean; readonly storage: boolean }[]
+  }
+  readonly status?: {
+    readonly storedVersions?: readonly string[]
+    readonly conditions?: readonly Partial<Condition>[]
+  }
+}
+
+function neighbour<T extends KubeObject>(where: Omit<Resource<T>, 'keep'>): Resource<T> {
+  return { ...where, keep: slim }
+}
+
+export const Secret = neighbour<Secret>({
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  isSecret: true,
+})
+export const ConfigMap = neighbour<ConfigMap>({ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps' })
+export const Namespace = neighbour<Namespace>({
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  isClusterScoped: true,
+})
+export const Lease = neighbour<Lease>({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases' })
+export const Event = neighbour<Event>({ group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events' })
+export const TokenReview = neighbour<TokenReview>({
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  kind: 'TokenReview',
+  plural: 'tokenreviews',
+  isClusterScoped: true,
+})
+export const SubjectAccessReview = neighbour<SubjectAccessReview>({
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SubjectAccessReview',
+  plural: 'subjectaccessreviews',
+  isClusterScoped: true,
+})
+export const CustomResourceDefinition = neighbour<CustomResourceDefinition>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  isClusterScoped: true,
+})

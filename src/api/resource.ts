@@ -1,0 +1,93 @@
+// A kind as the wire and the cache need it: where its objects are, what one is called, how much of it is kept.
+
+export interface ObjectMeta {
+  readonly name: string
+  readonly namespace?: string
+  readonly uid?: string
+  readonly generation?: number
+  readonly resourceVersion?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly finalizers?: readonly string[]
+  readonly ownerReferences?: readonly OwnerReference[]
+  readonly creationTimestamp?: string
+  readonly deletionTimestamp?: string
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+export interface KubeObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectMeta
+}
+
+export interface Resource<T extends KubeObject = KubeObject> {
+  readonly group: string // empty: the core group
+  readonly version: string
+  readonly kind: string
+  readonly plural: string
+  readonly isClusterScoped?: true
+  readonly isSecret?: true // its bytes are never cached: it is watched as metadata and read when needed
+  // What the cache keeps of an object.
+  keep(object: T): T
+}
+
+// Which object of a kind.
+export interface Key {
+  readonly name: string
+  readonly namespace?: string
+}
+
+export function keyOf({ metadata: { name, namespace } }: Pick<KubeObject, 'metadata'>): Key {
+  return namespace === undefined ? { name } : { name, namespace }
+}
+
+export function tellKey({ name, namespace }: Key): string {
+  return namespace === undefined ? name : `${namespace}/${name}`
+}
+
+// The reverse: no name holds a slash.
+export function readKey(text: string): Key {
+  const at = text.indexOf('/')
+  return at < 0 ? { name: text } : { namespace: text.slice(0, at), name: text.slice(at + 1) }
+}
+
+export function tellRef({ kind }: Pick<Resource, 'kind'>, key: Key): string {
+  return `${kind} ${tellKey(key)}`
+}
+
+export function apiVersionOf({ group, version }: Pick<Resource, 'group' | 'version'>): string {
+  return group ? `${group}/${version}` : version
+}
+
+export function groupOf(apiVersion: string): string {
+  const at = apiVersion.indexOf('/')
+  return at < 0 ? '' : apiVersion.slice(0, at)
+}
+
+// As resources are spelt in roles and metrics: workspacetemplates.infrastructure.cluster.x-k8s.io.
+export function resourceName({ plural, group }: Pick<Resource, 'plural' | 'group'>): string {
+  return group ? `${plural}.${group}` : plural
+}
+
+// An object without what nobody here reads and which is often half of it.
+export function slim<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata as ObjectMeta & { managedFields?: unknown }
+  return { ...object, metadata: withoutLastApplied(metadata) }
+}
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+
+function withoutLastApplied(metadata: ObjectMeta): ObjectMeta {
+  if (metadata.annotations?.[lastApplied] === undefined) return metadata
+  const { [lastApplied]: _, ...annotations } = metadata.annotations
+  return { ...metadata, annotations }
+}
