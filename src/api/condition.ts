@@ -55,3 +55,43 @@ export const shared = {
   Paused: { Paused: 'True', NotPaused: 'False' },
   Deleting: { Deleting: 'True', DeletionCompleted: 'True', NotDeleting: 'False' },
 } as const satisfies Words
+
+// Words that the shell around every controller may say of any condition.
+const everywhere = { NotYetKnown: 'Unknown', WriteFailed: 'Unknown' } as const
+
+// What we wanted to write and could not, as the condition `Ready` tells it.
+export function writeFailed(message: string): Said {
+  return { type: 'Ready', status: everywhere.WriteFailed, reason: 'WriteFailed', message }
+}
+
+export interface Telling {
+  readonly words: Words // of the kind
+  readonly said: readonly Said[] // of two about one type the later counts
+  readonly others?: 'stay' | undefined // conditions of the kind that are not said; else they become Unknown
+  readonly generation: number
+  readonly now: string
+}
+
+// The conditions an object is to have. One that says the same as before is the same to the letter, time included.
+export function tellConditions(
+  before: readonly Condition[],
+  { words, said, others, generation, now }: Telling,
+): readonly Condition[] {
+  const all = new Map<string, Said>(others === 'stay' ? before.map((each) => [each.type, each]) : [])
+  if (others !== 'stay') {
+    for (const type of Object.keys(words)) {
+      all.set(type, { type, status: everywhere.NotYetKnown, reason: 'NotYetKnown', message: '' })
+    }
+  }
+  const stays = new Set(all.keys())
+  for (const each of said) {
+    all.set(each.type, each)
+    stays.delete(each.type)
+  }
+  return [...all.values()].map(({ type, status, reason, message }) => {
+    const old = before.find((each) => each.type === type)
+    if (old && others === 'stay' && stays.has(type)) return old
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : now
+    return { type, status, reason, message, observedGeneration: generation, lastTransitionTime }
+  })
+}

@@ -49,3 +49,6 @@ export function isAlreadyThere(error: unknown): boolean {
 export function isExpired(error: unknown): boolean {
   return error instanceof ApiError && error.code === 410
 }
+
+// A write that was not sent, because another leads or may lead by now.
+export class NotLeading extends Error {}
