@@ -2,35 +2,39 @@
 import type * as z from 'zod'
 import { integer, listBy, object, oneOf, text } from './schema.ts'
 
-const condition = object({
-  type: text({
-    min: 1,
-    max: 316,
-    matches: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]*$', message: 'a condition type is a word such as Ready' },
-  }).describe('What the condition is about, for example Ready.'),
-  status: oneOf('True', 'False', 'Unknown').describe('Whether it is so.'),
-  observedGeneration: integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
-    .optional()
-    .describe(
-      'The metadata.generation that this was said of. When it is smaller than the present one, it is old news.',
+const condition = () =>
+  object({
+    type: text({
+      min: 1,
+      max: 316,
+      matches: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]*$', message: 'a condition type is a word such as Ready' },
+    }).describe('What the condition is about, for example Ready.'),
+    status: oneOf('True', 'False', 'Unknown').describe('Whether it is so.'),
+    observedGeneration: integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
+      .optional()
+      .describe(
+        'The metadata.generation that this was said of. When it is smaller than the present one, it is old news.',
+      ),
+    lastTransitionTime: text({ max: 64 })
+      .meta({ format: 'date-time' })
+      .describe('When the status last changed from one value to another.'),
+    reason: text({
+      min: 1,
+      max: 1024,
+      matches: {
+        pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+        message: 'a reason is a word such as Provisioned',
+      },
+    }).describe('Why it is so, in one word that programs may rely on.'),
+    message: text({ max: 32768 }).describe(
+      'Why it is so, and what to do about it, for people. Empty when there is nothing to add.',
     ),
-  lastTransitionTime: text({ max: 64 })
-    .meta({ format: 'date-time' })
-    .describe('When the status last changed from one value to another.'),
-  reason: text({
-    min: 1,
-    max: 1024,
-    matches: { pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$', message: 'a reason is a word such as Provisioned' },
-  }).describe('Why it is so, in one word that programs may rely on.'),
-  message: text({ max: 32768 }).describe(
-    'Why it is so, and what to do about it, for people. Empty when there is nothing to add.',
-  ),
-})
+  })
 
-export type Condition = z.output<typeof condition>
+export type Condition = z.output<ReturnType<typeof condition>>
 
 export const conditions = () =>
-  listBy(['type'], condition, { max: 32 })
+  listBy(['type'], condition(), { max: 32 })
     .optional()
     .describe('What is so and what is not, and why. `kubectl wait --for=condition=Ready` waits for one of them.')
 
