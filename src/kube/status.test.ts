@@ -23,6 +23,7 @@ test.each<[string, unknown, string]>([
   ['the object is not there', status(404, 'NotFound', { kind: 'workspaces', name: 'demo' }), 'isNotFound'],
   ['its namespace is not there', status(404, 'NotFound', { kind: 'namespaces', name: 'demo' }), ''],
   ['the kind is not served', status(404, 'NotFound', {}), 'isNotServed'],
+  ['the group is not served', '404 page not found\n', 'isNotServed'],
   ['a page of a proxy', '<html>404</html>', ''],
   ['it was changed meanwhile', status(409, 'Conflict', { kind: 'workspaces', name: 'demo' }), 'isConflict'],
   ['it is there already', status(409, 'AlreadyExists', { kind: 'workspaces', name: 'demo' }), 'isAlreadyThere'],

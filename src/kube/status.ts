@@ -19,7 +19,13 @@ interface Refused {
   readonly resource?: Pick<Resource, 'plural'> | undefined
 }
 
+const goNotFound = '404 page not found\n'
+
 export function refusal({ doing, code, body, retryAfter, resource }: Refused): ApiError {
+  // Of a group that it does not serve the API server says so in Go's words, not in a Status.
+  if (code === 404 && body === goNotFound) {
+    return new ApiError({ doing, code, reason: 'NotFound', message: 'the API server serves no such group or version' })
+  }
   const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter)
   if (!isStatus(body)) {
     // Not the API server's own words: something between us and it. What it wrote may be a whole page.

@@ -39,6 +39,7 @@ export interface Wire {
 }
 
 export interface WireOptions {
+  readonly protocols?: readonly ('h2' | 'http/1.1')[] // in the order of our liking
   readonly pingEveryMs?: number
   readonly pingWithinMs?: number
 }
@@ -60,13 +61,14 @@ interface Line {
   destroy(): void
 }
 
-export function createWire(access: Access, { pingEveryMs = 5000, pingWithinMs = 5000 }: WireOptions = {}): Wire {
+export function createWire(access: Access, options: WireOptions = {}): Wire {
+  const { protocols = ['h2', 'http/1.1'], pingEveryMs = 5000, pingWithinMs = 5000 } = options
   const lines = new Set<Line>()
   const closing = new AbortController()
   let current: Promise<Line> | undefined
 
   async function connect(): Promise<Line> {
-    const dialled = await dial(access, ['h2', 'http/1.1'], closing.signal)
+    const dialled = await dial(access, protocols, closing.signal)
     const forget = () => lines.delete(line)
     const line =
       dialled.protocol === 'h2'
@@ -151,7 +153,9 @@ function handOn(take: (chunk: Buffer) => void, chunk: Buffer, fail: (error: Erro
   }
 }
 
-interface Pinged extends Required<WireOptions> {
+interface Pinged {
+  readonly pingEveryMs: number
+  readonly pingWithinMs: number
   forget(): void
 }
 
