@@ -9,7 +9,7 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => performance.now(),
   wakeAt(time, call) {
-    const timer = setTimeout(call, Math.max(0, time - performance.now()))
+    const timer = setTimeout(call, Math.max(0, Math.ceil(time - performance.now()))) // Node cuts fractions off
     return () => clearTimeout(timer)
   },
 }

@@ -4,6 +4,7 @@
 // meanwhile, it comes again when that worker is done. A failed key comes again after a delay that doubles each time, with
 // jitter, until it succeeds; a change makes it come at once. Of several delays of a key the earliest counts. Changes
 // come before resyncs, but a resync is not put off for ever. Controllers take turns, so that a busy one starves none.
+import { type Backoff, createBackoff } from './backoff.ts'
 import type { Clock } from './clock.ts'
 
 export interface Item {
@@ -50,7 +51,7 @@ export function createQueue({
   const ready = { change: createTurns(), resync: createTurns() }
   const delayed = new Map<string, Delayed>()
   const working = new Map<string, Urgency | undefined>() // with the urgency of what was added meanwhile
-  const failures = new Map<string, number>()
+  const backoffs = new Map<string, Backoff>() // of those that failed last
   const workers: ((taken: Taken | undefined) => void)[] = []
   let changesInARow = 0
   let isClosed = false
@@ -120,7 +121,7 @@ export function createQueue({
         isDone = true
         const meanwhile = working.get(id)
         working.delete(id)
-        if (outcome === 'ok') failures.delete(id)
+        if (outcome === 'ok') backoffs.delete(id)
         else addAfter(item, delayAfterFailure(id))
         if (againAfterMs !== undefined) addAfter(item, againAfterMs, 'resync')
         if (meanwhile) add(item, meanwhile)
@@ -128,11 +129,10 @@ export function createQueue({
     }
   }
 
-  // Doubles with each failure, and is drawn from the upper half, so that keys that failed together part.
   function delayAfterFailure(id: string): number {
-    const times = failures.get(id) ?? 0
-    failures.set(id, times + 1)
-    return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(times, 30)) * (0.5 + random() / 2)
+    const backoff = backoffs.get(id) ?? createBackoff({ firstMs: firstDelayMs, longestMs: longestDelayMs, random })
+    backoffs.set(id, backoff)
+    return backoff.next()
   }
 
   return {
