@@ -1,6 +1,7 @@
 // Builders: each gives a whole object, and takes what the test cares about.
 import { stringify } from 'yaml'
-import type { KubeObject, ObjectMeta } from './bed/kube.ts'
+import type { ObjectMeta } from '../src/api/resource.ts'
+import type { KubeObject } from './bed/kube.ts'
 
 interface In {
   readonly namespace: string

@@ -104,7 +104,7 @@ function labelsOf({ group, isContract, isMoved }: Kind): Record<string, string> 
 }
 
 function schemaOf(kind: Kind): Schema {
-  const isSpecOptional = kind.spec.safeParse(undefined).success
+  const isSpecOptional = kind.spec().safeParse(undefined).success
   return {
     description: kind.description,
     type: 'object',
@@ -127,11 +127,11 @@ function schemaOf(kind: Kind): Schema {
 }
 
 export function specOf(kind: Kind): Schema {
-  return structural(kind.spec)
+  return structural(kind.spec())
 }
 
 export function statusOf(kind: Kind): Schema {
-  return structural(kind.status)
+  return structural(kind.status())
 }
 
 function structural(schema: z.ZodType): Schema {

@@ -9,17 +9,19 @@ export const CAPTAddonInstance = kind({
   kind: 'CAPTAddonInstance',
   plural: 'captaddoninstances',
   description: 'One add-on on one cluster. Made by CAPT for each Cluster that a CAPTAddon selects.',
-  spec: object({
-    addonName: objectName(63).describe('Name of the CAPTAddon.'),
-    clusterName: objectName(63).describe('Name of the Cluster, in this namespace.'),
-  }).describe('Which add-on on which cluster.'),
-  status: object({
-    ...statusBasics(),
-    version: text({ max: 64 }).optional().describe('Version that was applied.'),
-    stage: oneOf('Waiting', 'Applying', 'Checking', 'Ready').optional().describe('How far it is.'),
-  })
-    .optional()
-    .describe('How far the add-on is on this cluster.'),
+  spec: () =>
+    object({
+      addonName: objectName(63).describe('Name of the CAPTAddon.'),
+      clusterName: objectName(63).describe('Name of the Cluster, in this namespace.'),
+    }).describe('Which add-on on which cluster.'),
+  status: () =>
+    object({
+      ...statusBasics(),
+      version: text({ max: 64 }).optional().describe('Version that was applied.'),
+      stage: oneOf('Waiting', 'Applying', 'Checking', 'Ready').optional().describe('How far it is.'),
+    })
+      .optional()
+      .describe('How far the add-on is on this cluster.'),
   words: {
     Ready: {
       Ready: 'True',

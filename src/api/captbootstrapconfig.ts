@@ -14,18 +14,19 @@ export const CAPTBootstrapConfig = kind({
   description:
     'Satisfies Cluster API where it demands a bootstrap provider. It does nothing: EKS nodes bootstrap themselves.',
   isContract: true,
-  spec: nothing(),
-  status: object({
-    initialization: object({
-      dataSecretCreated: flag().optional().describe('True once the (empty) Secret is there. Cluster API reads it.'),
+  spec: nothing,
+  status: () =>
+    object({
+      initialization: object({
+        dataSecretCreated: flag().optional().describe('True once the (empty) Secret is there. Cluster API reads it.'),
+      })
+        .optional()
+        .describe('How far the first provisioning is.'),
+      dataSecretName: text({ max: 253 }).optional().describe('Name of the Secret. Cluster API reads it.'),
+      ...statusBasics(),
     })
       .optional()
-      .describe('How far the first provisioning is.'),
-    dataSecretName: text({ max: 253 }).optional().describe('Name of the Secret. Cluster API reads it.'),
-    ...statusBasics(),
-  })
-    .optional()
-    .describe('What Cluster API asks for.'),
+      .describe('What Cluster API asks for.'),
   words: { Ready: { Ready: 'True', WaitingForCluster: 'False' }, ...shared },
   columns: [ofCluster, ...conditionColumns('Ready'), age],
   readBy: 'bootstrap',
@@ -35,5 +36,5 @@ export type CAPTBootstrapConfig = ObjectOf<typeof CAPTBootstrapConfig>
 export const CAPTBootstrapConfigTemplate = templateOf({
   of: CAPTBootstrapConfig,
   description: 'What CAPTBootstrapConfigs are made of. It cannot be changed, and there is nothing to change.',
-  spec: nothing(),
+  spec: nothing,
 })

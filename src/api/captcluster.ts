@@ -29,7 +29,7 @@ const vpcId = () =>
     matches: { pattern: '^vpc-[0-9a-f]{8,17}$', message: 'write a VPC id such as vpc-0123456789abcdef0' },
   })
 
-const fields = {
+const fields = () => ({
   region: region().describe(
     'AWS region of the network and of the cluster in it, for example ap-northeast-1. It cannot be changed.',
   ),
@@ -66,7 +66,7 @@ const fields = {
       "Address of the cluster's API server. Left unset: it comes from the control plane. The field is here because Cluster API's contract has it.",
     ),
   workspaceTemplateApplyName: recordedApplyName(),
-}
+})
 
 interface Network {
   readonly vpcTemplateRef?: object | undefined
@@ -99,40 +99,42 @@ export const CAPTCluster = kind({
   description:
     'The network of a cluster: a VPC built from a WorkspaceTemplate, or one that is there already. A Cluster names it in spec.infrastructureRef.',
   isContract: true,
-  spec: object(fields, rules, [
-    keeps('region', 'the network would have to be built anew. Make a new cluster in the other region'),
-    keeps('existingVpcId', 'the cluster lives in it. Make a new cluster in the other VPC'),
-  ]).describe('What the network should be.'),
+  spec: () =>
+    object(fields(), rules, [
+      keeps('region', 'the network would have to be built anew. Make a new cluster in the other region'),
+      keeps('existingVpcId', 'the cluster lives in it. Make a new cluster in the other VPC'),
+    ]).describe('What the network should be.'),
   transitions: [
     {
       cel: '!has(oldSelf.status) || !has(oldSelf.status.vpcId) || !has(self.spec.existingVpcId) || self.spec.existingVpcId == oldSelf.status.vpcId',
       message: 'the cluster lives in the VPC that status.vpcId names: existingVpcId can only be that one',
     },
   ],
-  status: object({
-    initialization: provisioned(),
-    ...statusBasics(),
-    vpcId: text({ max: 64 }).optional().describe('The VPC.'),
-    failureDomains: listBy(
-      ['name'],
-      object({
-        name: text({ min: 1, max: 256 }).describe('Name of the availability zone.'),
-        controlPlane: flag().optional().describe('Whether control plane machines may run there.'),
-        attributes: mapOf(text({ max: 256 }).describe('Value of the attribute.'), { max: 16, keyMax: 256 })
-          .optional()
-          .describe('What else is known of the zone.'),
-      }),
-      { max: 100 },
-    )
+  status: () =>
+    object({
+      initialization: provisioned(),
+      ...statusBasics(),
+      vpcId: text({ max: 64 }).optional().describe('The VPC.'),
+      failureDomains: listBy(
+        ['name'],
+        object({
+          name: text({ min: 1, max: 256 }).describe('Name of the availability zone.'),
+          controlPlane: flag().optional().describe('Whether control plane machines may run there.'),
+          attributes: mapOf(text({ max: 256 }).describe('Value of the attribute.'), { max: 16, keyMax: 256 })
+            .optional()
+            .describe('What else is known of the zone.'),
+        }),
+        { max: 100 },
+      )
+        .optional()
+        .describe('Availability zones of the network. Cluster API reads them.'),
+      ready: flag().optional().describe('Deprecated: whether the network is there. See conditions.'),
+      vpcWorkspaceName: text({ max: 253 }).optional().describe('Name of the Workspace that builds the VPC.'),
+      workspaceTemplateStatus: workspaceTemplateStatus(),
+      ...failure(),
+    })
       .optional()
-      .describe('Availability zones of the network. Cluster API reads them.'),
-    ready: flag().optional().describe('Deprecated: whether the network is there. See conditions.'),
-    vpcWorkspaceName: text({ max: 253 }).optional().describe('Name of the Workspace that builds the VPC.'),
-    workspaceTemplateStatus: workspaceTemplateStatus(),
-    ...failure(),
-  })
-    .optional()
-    .describe('How far the network is.'),
+      .describe('How far the network is.'),
   words: {
     Ready: { Provisioned: 'True', NotProvisioned: 'False', WaitingForCluster: 'False', Deleting: 'False' },
     VPCReady: {
@@ -159,6 +161,6 @@ export type CAPTCluster = ObjectOf<typeof CAPTCluster>
 export const CAPTClusterTemplate = templateOf({
   of: CAPTCluster,
   description: 'What CAPTClusters of a ClusterClass are made of. Changing it changes them in place.',
-  spec: object(fields, rules).describe('The spec of each CAPTCluster made of it.'),
+  spec: () => object(fields(), rules).describe('The spec of each CAPTCluster made of it.'),
   columns: [{ name: 'Region', type: 'string', jsonPath: '.spec.template.spec.region', description: 'AWS region.' }],
 })

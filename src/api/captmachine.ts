@@ -27,7 +27,7 @@ export const instanceType = () =>
   })
 
 // What a machine is made of; the same in every kind that makes machines, or Cluster API could not clone one into another.
-export const machineFields = {
+const machineFields = () => ({
   workspaceTemplateRef: templateRef().describe('The WorkspaceTemplate that builds the node.'),
   instanceType: instanceType()
     .optional()
@@ -53,10 +53,10 @@ export const machineFields = {
   })
     .optional()
     .describe('Deprecated: a machine is one node. Node groups are CAPTMachinePools.'),
-}
+})
 
 // The spec of a CAPTMachine inside a template, a set or a deployment.
-export const machineSpec = () => object(machineFields).describe('The spec of each machine made of it.')
+export const machineSpec = () => object(machineFields()).describe('The spec of each machine made of it.')
 
 export const CAPTMachine = kind({
   group: groups.infrastructure,
@@ -64,41 +64,43 @@ export const CAPTMachine = kind({
   plural: 'captmachines',
   description: 'Exactly one node of a cluster, built from a WorkspaceTemplate.',
   isContract: true,
-  spec: object({
-    ...machineFields,
-    clusterName: clusterName(),
-    providerID: text({ min: 1, max: 512 })
-      .optional()
-      .describe(
-        'Identity of the instance as its Node has it, for example aws:///ap-northeast-1a/i-0123456789abcdef0. Written by CAPT; Cluster API reads it.',
-      ),
-    failureDomain: text({ min: 1, max: 256 })
-      .optional()
-      .describe('Availability zone of the node. Omitted: as the Machine says.'),
-  }).describe('What the node should be.'),
-  status: object({
-    initialization: provisioned(),
-    ...statusBasics(),
-    addresses: list(
-      object({
-        type: oneOf('Hostname', 'ExternalIP', 'InternalIP', 'ExternalDNS', 'InternalDNS').describe(
-          'What kind of address it is.',
+  spec: () =>
+    object({
+      ...machineFields(),
+      clusterName: clusterName(),
+      providerID: text({ min: 1, max: 512 })
+        .optional()
+        .describe(
+          'Identity of the instance as its Node has it, for example aws:///ap-northeast-1a/i-0123456789abcdef0. Written by CAPT; Cluster API reads it.',
         ),
-        address: text({ min: 1, max: 256 }).describe('The address.'),
-      }),
-      { max: 128 },
-    )
+      failureDomain: text({ min: 1, max: 256 })
+        .optional()
+        .describe('Availability zone of the node. Omitted: as the Machine says.'),
+    }).describe('What the node should be.'),
+  status: () =>
+    object({
+      initialization: provisioned(),
+      ...statusBasics(),
+      addresses: list(
+        object({
+          type: oneOf('Hostname', 'ExternalIP', 'InternalIP', 'ExternalDNS', 'InternalDNS').describe(
+            'What kind of address it is.',
+          ),
+          address: text({ min: 1, max: 256 }).describe('The address.'),
+        }),
+        { max: 128 },
+      )
+        .optional()
+        .describe('Addresses of the node. Cluster API reads them.'),
+      failureDomain: text({ max: 256 }).optional().describe('Availability zone that the node is in.'),
+      instanceId: text({ max: 64 }).optional().describe('The EC2 instance.'),
+      privateIp: text({ max: 64 }).optional().describe('Its private address.'),
+      ready: flag().optional().describe('Deprecated: see conditions.'),
+      lastTransitionTime: text({ max: 64 }).optional().describe('Deprecated: see conditions.'),
+      ...failure(),
+    })
       .optional()
-      .describe('Addresses of the node. Cluster API reads them.'),
-    failureDomain: text({ max: 256 }).optional().describe('Availability zone that the node is in.'),
-    instanceId: text({ max: 64 }).optional().describe('The EC2 instance.'),
-    privateIp: text({ max: 64 }).optional().describe('Its private address.'),
-    ready: flag().optional().describe('Deprecated: see conditions.'),
-    lastTransitionTime: text({ max: 64 }).optional().describe('Deprecated: see conditions.'),
-    ...failure(),
-  })
-    .optional()
-    .describe('How far the node is.'),
+      .describe('How far the node is.'),
   words: {
     Ready: {
       Provisioned: 'True',
@@ -127,7 +129,7 @@ export const CAPTMachineTemplate = templateOf({
   of: CAPTMachine,
   description:
     "What CAPTMachines of Cluster API's MachineDeployments are made of. It cannot be changed: make a new one and name it.",
-  spec: machineSpec(),
+  spec: machineSpec,
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.instanceType', description: 'Instance type.' },
   ],

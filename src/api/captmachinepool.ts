@@ -8,7 +8,7 @@ import { age, conditionColumns, groups, kind, type ObjectOf, ofCluster } from '.
 import { flag, integer, list, object, oneOf, type Rule, set, text } from './schema.ts'
 import { templateOf } from './template.ts'
 
-const fields = {
+const fields = () => ({
   workspaceTemplateRef: templateRef().describe('The WorkspaceTemplate that builds the pool.'),
   nodeType: oneOf('ManagedNodeGroup', 'Fargate').default('ManagedNodeGroup').describe('What the pool is in EKS.'),
   instanceTypes: set(instanceType(), { max: 20 })
@@ -47,7 +47,7 @@ const fields = {
   labels: labels('of the nodes'),
   taints: taints(),
   additionalTags: tags('of the pool and its instances'),
-}
+})
 
 interface Pool {
   readonly nodeType: string
@@ -74,25 +74,27 @@ export const CAPTMachinePool = kind({
   description:
     "An EKS managed node group or a Fargate profile. Cluster API's MachinePool names it in spec.template.spec.infrastructureRef.",
   isContract: true,
-  spec: object(
-    {
-      ...fields,
-      providerID: text({ min: 1, max: 512 }).optional().describe('Identity of the pool in AWS. Written by CAPT.'),
-      providerIDList: list(text({ min: 1, max: 512 }).describe('Identity of an instance.'), { max: 10_000 })
-        .optional()
-        .describe('Identities of its instances, as their Nodes have them. Written by CAPT; Cluster API reads them.'),
-    },
-    rules,
-  ).describe('What the pool should be.'),
-  status: object({
-    initialization: provisioned(),
-    ...statusBasics(),
-    ready: flag().optional().describe('Whether the pool has been there. Cluster API 1.14 still reads this one.'),
-    replicas: replicas().optional().describe('How many instances there are. Cluster API reads it.'),
-    ...failure(),
-  })
-    .optional()
-    .describe('How far the pool is.'),
+  spec: () =>
+    object(
+      {
+        ...fields(),
+        providerID: text({ min: 1, max: 512 }).optional().describe('Identity of the pool in AWS. Written by CAPT.'),
+        providerIDList: list(text({ min: 1, max: 512 }).describe('Identity of an instance.'), { max: 10_000 })
+          .optional()
+          .describe('Identities of its instances, as their Nodes have them. Written by CAPT; Cluster API reads them.'),
+      },
+      rules,
+    ).describe('What the pool should be.'),
+  status: () =>
+    object({
+      initialization: provisioned(),
+      ...statusBasics(),
+      ready: flag().optional().describe('Whether the pool has been there. Cluster API 1.14 still reads this one.'),
+      replicas: replicas().optional().describe('How many instances there are. Cluster API reads it.'),
+      ...failure(),
+    })
+      .optional()
+      .describe('How far the pool is.'),
   words: {
     Ready: { Provisioned: 'True', NotProvisioned: 'False', WaitingForCluster: 'False', Deleting: 'False' },
     ...shared,
@@ -111,7 +113,7 @@ export type CAPTMachinePool = ObjectOf<typeof CAPTMachinePool>
 export const CAPTMachinePoolTemplate = templateOf({
   of: CAPTMachinePool,
   description: 'What CAPTMachinePools of a ClusterClass are made of. Changing it changes them in place.',
-  spec: object(fields, rules).describe('The spec of each CAPTMachinePool made of it.'),
+  spec: () => object(fields(), rules).describe('The spec of each CAPTMachinePool made of it.'),
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.nodeType', description: 'What pools are in EKS.' },
   ],

@@ -88,26 +88,28 @@ export const CAPTMachineSet = kind({
   kind: 'CAPTMachineSet',
   plural: 'captmachinesets',
   description: 'Keeps so many CAPTMachines of one template. Usually made by a CAPTMachineDeployment.',
-  spec: object(
-    {
-      clusterName: clusterName(),
-      replicas: replicas().default(1).describe('How many machines there should be.'),
-      selector: labelSelector().optional().describe('Which machines belong to it. Omitted: those it makes.'),
-      minReadySeconds: integer({ min: 0, max: 86_400 })
-        .default(0)
-        .describe('Seconds a machine must have been ready before it counts as available.'),
-      template: machineTemplate(),
-    },
-    selectorFindsItsOwn,
-  ).describe('How many machines, and of what.'),
-  status: object({
-    ...statusBasics(),
-    ...scaleStatus(),
-    fullyLabeledReplicas: count('How many of them have all labels of the template.'),
-    ...failure(),
-  })
-    .optional()
-    .describe('How many there are.'),
+  spec: () =>
+    object(
+      {
+        clusterName: clusterName(),
+        replicas: replicas().default(1).describe('How many machines there should be.'),
+        selector: labelSelector().optional().describe('Which machines belong to it. Omitted: those it makes.'),
+        minReadySeconds: integer({ min: 0, max: 86_400 })
+          .default(0)
+          .describe('Seconds a machine must have been ready before it counts as available.'),
+        template: machineTemplate(),
+      },
+      selectorFindsItsOwn,
+    ).describe('How many machines, and of what.'),
+  status: () =>
+    object({
+      ...statusBasics(),
+      ...scaleStatus(),
+      fullyLabeledReplicas: count('How many of them have all labels of the template.'),
+      ...failure(),
+    })
+      .optional()
+      .describe('How many there are.'),
   words: { Ready: { Ready: 'True', NotReady: 'False' }, ...shared },
   columns: [...replicaColumns, age],
   scale,

@@ -1,6 +1,6 @@
-import { expect, expectTypeOf, test } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import { CAPTCluster } from './captcluster.ts'
-import { vocabulary } from './condition.ts'
+import { tellConditions, vocabulary, writeFailed } from './condition.ts'
 import { kinds } from './kinds.ts'
 
 const say = vocabulary(CAPTCluster.words)
@@ -22,4 +22,45 @@ test('every reason is one that Cluster API can copy into a Cluster', () => {
   const reasons = kinds.flatMap(({ words }) => Object.values(words).flatMap((each) => Object.keys(each)))
   expect(reasons.filter((reason) => !/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason))).toEqual([])
   expect(reasons.length).toBeGreaterThan(50)
+})
+
+describe('the conditions an object is to have', () => {
+  const words = { Ready: { Valid: 'True', Invalid: 'False' }, Applied: { Converged: 'True' } } as const
+  const say = vocabulary(words)
+  const telling = { words, generation: 2, now: '2026-11-16T12:00:00Z' }
+  const before = tellConditions([], {
+    ...telling,
+    generation: 1,
+    now: '2026-11-16T11:00:00Z',
+    said: [say('Ready', 'Valid')],
+  })
+
+  test('one that is not said is Unknown, so that nothing stale survives', () => {
+    expect(before.map(({ type, status, reason }) => `${type}=${status}(${reason})`)).toEqual([
+      'Ready=True(Valid)',
+      'Applied=Unknown(NotYetKnown)',
+    ])
+  })
+
+  test('a status that stays keeps its time, one that changes gets a new one', () => {
+    const same = tellConditions(before, { ...telling, said: [say('Ready', 'Valid', 'still')] })
+    expect(same[0]).toMatchObject({
+      lastTransitionTime: '2026-11-16T11:00:00Z',
+      observedGeneration: 2,
+      message: 'still',
+    })
+    const other = tellConditions(before, { ...telling, said: [say('Ready', 'Invalid')] })
+    expect(other[0]).toMatchObject({ lastTransitionTime: telling.now, status: 'False' })
+  })
+
+  test('of two about one type the later counts', () => {
+    const told = tellConditions(before, { ...telling, said: [say('Ready', 'Valid'), writeFailed('503')] })
+    expect(told[0]).toMatchObject({ status: 'Unknown', reason: 'WriteFailed', message: '503' })
+  })
+
+  test('those that are to stay stay to the letter, their generation too', () => {
+    const told = tellConditions(before, { ...telling, others: 'stay', said: [say('Applied', 'Converged')] })
+    expect(told[0]).toBe(before[0])
+    expect(told[1]).toMatchObject({ status: 'True', observedGeneration: 2 })
+  })
 })

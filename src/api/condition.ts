@@ -2,35 +2,39 @@
 import type * as z from 'zod'
 import { integer, listBy, object, oneOf, text } from './schema.ts'
 
-const condition = object({
-  type: text({
-    min: 1,
-    max: 316,
-    matches: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]*$', message: 'a condition type is a word such as Ready' },
-  }).describe('What the condition is about, for example Ready.'),
-  status: oneOf('True', 'False', 'Unknown').describe('Whether it is so.'),
-  observedGeneration: integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
-    .optional()
-    .describe(
-      'The metadata.generation that this was said of. When it is smaller than the present one, it is old news.',
+const condition = () =>
+  object({
+    type: text({
+      min: 1,
+      max: 316,
+      matches: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]*$', message: 'a condition type is a word such as Ready' },
+    }).describe('What the condition is about, for example Ready.'),
+    status: oneOf('True', 'False', 'Unknown').describe('Whether it is so.'),
+    observedGeneration: integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
+      .optional()
+      .describe(
+        'The metadata.generation that this was said of. When it is smaller than the present one, it is old news.',
+      ),
+    lastTransitionTime: text({ max: 64 })
+      .meta({ format: 'date-time' })
+      .describe('When the status last changed from one value to another.'),
+    reason: text({
+      min: 1,
+      max: 1024,
+      matches: {
+        pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+        message: 'a reason is a word such as Provisioned',
+      },
+    }).describe('Why it is so, in one word that programs may rely on.'),
+    message: text({ max: 32768 }).describe(
+      'Why it is so, and what to do about it, for people. Empty when there is nothing to add.',
     ),
-  lastTransitionTime: text({ max: 64 })
-    .meta({ format: 'date-time' })
-    .describe('When the status last changed from one value to another.'),
-  reason: text({
-    min: 1,
-    max: 1024,
-    matches: { pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$', message: 'a reason is a word such as Provisioned' },
-  }).describe('Why it is so, in one word that programs may rely on.'),
-  message: text({ max: 32768 }).describe(
-    'Why it is so, and what to do about it, for people. Empty when there is nothing to add.',
-  ),
-})
+  })
 
-export type Condition = z.output<typeof condition>
+export type Condition = z.output<ReturnType<typeof condition>>
 
 export const conditions = () =>
-  listBy(['type'], condition, { max: 32 })
+  listBy(['type'], condition(), { max: 32 })
     .optional()
     .describe('What is so and what is not, and why. `kubectl wait --for=condition=Ready` waits for one of them.')
 
@@ -55,3 +59,43 @@ export const shared = {
   Paused: { Paused: 'True', NotPaused: 'False' },
   Deleting: { Deleting: 'True', DeletionCompleted: 'True', NotDeleting: 'False' },
 } as const satisfies Words
+
+// Words that the shell around every controller may say of any condition.
+const everywhere = { NotYetKnown: 'Unknown', WriteFailed: 'Unknown' } as const
+
+// What we wanted to write and could not, as the condition `Ready` tells it.
+export function writeFailed(message: string): Said {
+  return { type: 'Ready', status: everywhere.WriteFailed, reason: 'WriteFailed', message }
+}
+
+export interface Telling {
+  readonly words: Words // of the kind
+  readonly said: readonly Said[] // of two about one type the later counts
+  readonly others?: 'stay' | undefined // conditions of the kind that are not said; else they become Unknown
+  readonly generation: number
+  readonly now: string
+}
+
+// The conditions an object is to have. One that says the same as before is the same to the letter, time included.
+export function tellConditions(
+  before: readonly Condition[],
+  { words, said, others, generation, now }: Telling,
+): readonly Condition[] {
+  const all = new Map<string, Said>(others === 'stay' ? before.map((each) => [each.type, each]) : [])
+  if (others !== 'stay') {
+    for (const type of Object.keys(words)) {
+      all.set(type, { type, status: everywhere.NotYetKnown, reason: 'NotYetKnown', message: '' })
+    }
+  }
+  const stays = new Set(all.keys())
+  for (const each of said) {
+    all.set(each.type, each)
+    stays.delete(each.type)
+  }
+  return [...all.values()].map(({ type, status, reason, message }) => {
+    const old = before.find((each) => each.type === type)
+    if (old && others === 'stay' && stays.has(type)) return old
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : now
+    return { type, status, reason, message, observedGeneration: generation, lastTransitionTime }
+  })
+}

@@ -10,3 +10,11 @@ export const moveLabel = 'clusterctl.cluster.x-k8s.io/move'
 export const deleteForMoveAnnotation = 'clusterctl.cluster.x-k8s.io/delete-for-move'
 // On an object that the topology controller only tries: it asks what would become of it.
 export const topologyDryRunAnnotation = 'topology.cluster.x-k8s.io/dry-run'
+// On an object whose life somebody else looks after.
+export const managedByAnnotation = 'cluster.x-k8s.io/managed-by'
+// On an object that is not to be touched for now.
+export const pausedAnnotation = 'cluster.x-k8s.io/paused'
+// What carries one of these is none of our business.
+export const handsOffAnnotations = [managedByAnnotation, deleteForMoveAnnotation] as const
+// On an object of a manager that was started with --watch-filter.
+export const watchFilterLabel = 'cluster.x-k8s.io/watch-filter'

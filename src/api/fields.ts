@@ -203,18 +203,19 @@ export const workspaceTemplateStatus = () =>
 export const outputs = () =>
   open({}).optional().describe('Outputs of the Terraform module that are not sensitive, at most 64 KiB of them.')
 
-const selectorExpression = object({
-  key: text({ min: 1, max: 317 }).describe('Key of the label.'),
-  operator: oneOf('In', 'NotIn', 'Exists', 'DoesNotExist').describe('How the label is compared with the values.'),
-  values: list(text({ max: 63 }).describe('A value.'), { max: 32 })
-    .optional()
-    .describe('Values to compare with; for In and NotIn.'),
-})
+const selectorExpression = () =>
+  object({
+    key: text({ min: 1, max: 317 }).describe('Key of the label.'),
+    operator: oneOf('In', 'NotIn', 'Exists', 'DoesNotExist').describe('How the label is compared with the values.'),
+    values: list(text({ max: 63 }).describe('A value.'), { max: 32 })
+      .optional()
+      .describe('Values to compare with; for In and NotIn.'),
+  })
 
 export const labelSelector = () =>
   object({
     matchLabels: labels('that must be there'),
-    matchExpressions: list(selectorExpression, { max: 16 }).optional().describe('Conditions that must all hold.'),
+    matchExpressions: list(selectorExpression(), { max: 16 }).optional().describe('Conditions that must all hold.'),
   })
 
 // Metadata that core puts on what it makes of a template.

@@ -16,7 +16,8 @@ export function judge(kind: Kind, { metadata, spec }: Judged): readonly string[]
     characters(metadata?.name ?? '') > longestName
       ? [`metadata.name: has more than ${longestName} characters: choose a shorter one`]
       : []
-  const parsed = kind.spec.safeParse(withoutNulls(kind.spec, spec ?? undefined))
+  const schema = kind.spec()
+  const parsed = schema.safeParse(withoutNulls(schema, spec ?? undefined))
   return parsed.success ? named : [...named, ...parsed.error.issues.map(tell)]
 }
 

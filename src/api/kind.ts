@@ -31,9 +31,9 @@ export interface Kind<Spec extends z.ZodType = z.ZodType, Status extends z.ZodTy
   readonly description: string
   readonly isContract?: true // Cluster API core reads it, and finds it by the contract label on its CRD
   readonly isMoved?: true // clusterctl moves it though nothing it moves owns it
-  readonly spec: Spec
+  readonly spec: () => Spec // built when first asked for: all together take about 7 MiB, and a controller needs none
   readonly transitions?: readonly Transition[] // of the whole object: what its status forbids its spec
-  readonly status: Status
+  readonly status: () => Status
   readonly words: W // its conditions and their reasons
   readonly columns: readonly Column[]
   readonly scale?: Scale
@@ -47,15 +47,20 @@ export interface ObjectOf<K extends Kind> {
   readonly apiVersion: string
   readonly kind: K['kind']
   readonly metadata: ObjectMeta
-  readonly spec: z.output<K['spec']>
-  readonly status?: z.output<K['status']>
+  readonly spec: z.output<ReturnType<K['spec']>>
+  readonly status?: z.output<ReturnType<K['status']>>
 }
 
 // Keeps the types of its schemas and words, while holding the rest to the form.
 export function kind<Spec extends z.ZodType, Status extends z.ZodType, const W extends Words>(
   description: Omit<Kind<Spec, Status, W>, 'version' | 'keep'>,
 ): Kind<Spec, Status, W> {
-  return { ...description, version, keep: slim }
+  return { ...description, spec: once(description.spec), status: once(description.status), version, keep: slim }
+}
+
+function once<T>(build: () => T): () => T {
+  let built: { readonly value: T } | undefined
+  return () => (built ??= { value: build() }).value
 }
 
 export const age: Column = {

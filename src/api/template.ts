@@ -7,8 +7,8 @@ import { object } from './schema.ts'
 interface Template<Spec extends z.ZodType> {
   readonly of: Pick<Kind, 'group' | 'kind' | 'plural' | 'readBy'>
   readonly description: string
-  readonly spec: Spec // of the objects made of it: without what only an object may not change
-  readonly about?: z.ZodRawShape // fields of the template itself
+  readonly spec: () => Spec // of the objects made of it: without what only an object may not change
+  readonly about?: () => z.ZodRawShape // fields of the template itself
   readonly columns?: readonly Column[]
 }
 
@@ -16,7 +16,7 @@ export function templateOf<Spec extends z.ZodType>({
   of,
   description,
   spec,
-  about = {},
+  about = () => ({}),
   columns = [],
 }: Template<Spec>) {
   return kind({
@@ -25,11 +25,12 @@ export function templateOf<Spec extends z.ZodType>({
     plural: of.plural.replace(/s$/, 'templates'),
     description,
     isContract: true,
-    spec: object({
-      ...about,
-      template: object({ metadata: templateMetadata(), spec }).describe(`The ${of.kind} to make.`),
-    }).describe('What to make of it.'),
-    status: object(statusBasics()).optional().describe('What CAPT says of the template.'),
+    spec: () =>
+      object({
+        ...about(),
+        template: object({ metadata: templateMetadata(), spec: spec() }).describe(`The ${of.kind} to make.`),
+      }).describe('What to make of it.'),
+    status: () => object(statusBasics()).optional().describe('What CAPT says of the template.'),
     words: {},
     columns: [...columns, age],
     readBy: of.readBy,

@@ -49,111 +49,116 @@ const moduleRules: Rule<Module>[] = [
   },
 ]
 
-const forProvider = open(
-  {
-    source: oneOf('Inline', 'Remote', 'Flux').describe(
-      'Where the module is. Inline: in `module` itself. Remote: at the address in `module`. Flux: in the GitRepository or OCIRepository named in `module`.',
-    ),
-    module: text({ min: 1, max: moduleBytes }).describe(
-      'Inline: the text of main.tf, at most 200 KiB. Remote: an address as Terraform modules have it, for example git::https://example.com/network?ref=v1.2.0. Flux: GitRepository::<namespace>/<name>.',
-    ),
-    inlineFormat: oneOf('HCL', 'JSON')
-      .optional()
-      .describe('What the text of an inline module is written in. Omitted: HCL.'),
-    entrypoint: text({ max: 1024 }).optional().describe('Folder in the module to run in.'),
-    vars: list(
-      object({
-        key: terraformName().describe('Name of the variable.'),
-        value: text({ max: 65_536 }).describe('Its value, as text.'),
-      }),
-      { max: 100 },
-    )
-      .optional()
-      .describe(
-        'Variables as text. `variables` of the WorkspaceTemplateApply is the better way: it keeps types and is checked.',
+const forProvider = () =>
+  open(
+    {
+      source: oneOf('Inline', 'Remote', 'Flux').describe(
+        'Where the module is. Inline: in `module` itself. Remote: at the address in `module`. Flux: in the GitRepository or OCIRepository named in `module`.',
       ),
-    varmap: open({}).optional().describe('Variables as JSON values.'),
-    varFiles: list(
-      object({
-        source: oneOf('ConfigMapKey', 'SecretKey').describe('Where the file is.'),
-        format: oneOf('HCL', 'JSON').optional().describe('What it is written in. Omitted: HCL.'),
-        configMapKeyRef: keyRef('ConfigMap').optional().describe('The key of a ConfigMap that holds it.'),
-        secretKeyRef: keyRef('Secret').optional().describe('The key of a Secret that holds it.'),
-      }),
-      { max: 32 },
-    )
-      .optional()
-      .describe('Files of variables.'),
-    env: list(
-      object({
-        name: text({ min: 1, max: 256 }).describe('Name of the environment variable.'),
-        value: text({ max: 65_536 }).optional().describe('Its value.'),
-        configMapKeyRef: keyRef('ConfigMap').optional().describe('The key of a ConfigMap that holds it.'),
-        secretKeyRef: keyRef('Secret').optional().describe('The key of a Secret that holds it.'),
-      }),
-      { max: 64 },
-    )
-      .optional()
-      .describe('Environment of every Terraform command.'),
-    initArgs: args('init'),
-    planArgs: args('plan'),
-    applyArgs: args('apply'),
-    destroyArgs: args('destroy'),
-    enableTerraformCLILogging: flag().optional().describe("Whether Terraform's output goes to the log of the engine."),
-    remotePullPolicy: oneOf('Always', 'IfNotPresent').optional().describe('How often a remote module is fetched.'),
-  },
-  moduleRules,
-)
+      module: text({ min: 1, max: moduleBytes }).describe(
+        'Inline: the text of main.tf, at most 200 KiB. Remote: an address as Terraform modules have it, for example git::https://example.com/network?ref=v1.2.0. Flux: GitRepository::<namespace>/<name>.',
+      ),
+      inlineFormat: oneOf('HCL', 'JSON')
+        .optional()
+        .describe('What the text of an inline module is written in. Omitted: HCL.'),
+      entrypoint: text({ max: 1024 }).optional().describe('Folder in the module to run in.'),
+      vars: list(
+        object({
+          key: terraformName().describe('Name of the variable.'),
+          value: text({ max: 65_536 }).describe('Its value, as text.'),
+        }),
+        { max: 100 },
+      )
+        .optional()
+        .describe(
+          'Variables as text. `variables` of the WorkspaceTemplateApply is the better way: it keeps types and is checked.',
+        ),
+      varmap: open({}).optional().describe('Variables as JSON values.'),
+      varFiles: list(
+        object({
+          source: oneOf('ConfigMapKey', 'SecretKey').describe('Where the file is.'),
+          format: oneOf('HCL', 'JSON').optional().describe('What it is written in. Omitted: HCL.'),
+          configMapKeyRef: keyRef('ConfigMap').optional().describe('The key of a ConfigMap that holds it.'),
+          secretKeyRef: keyRef('Secret').optional().describe('The key of a Secret that holds it.'),
+        }),
+        { max: 32 },
+      )
+        .optional()
+        .describe('Files of variables.'),
+      env: list(
+        object({
+          name: text({ min: 1, max: 256 }).describe('Name of the environment variable.'),
+          value: text({ max: 65_536 }).optional().describe('Its value.'),
+          configMapKeyRef: keyRef('ConfigMap').optional().describe('The key of a ConfigMap that holds it.'),
+          secretKeyRef: keyRef('Secret').optional().describe('The key of a Secret that holds it.'),
+        }),
+        { max: 64 },
+      )
+        .optional()
+        .describe('Environment of every Terraform command.'),
+      initArgs: args('init'),
+      planArgs: args('plan'),
+      applyArgs: args('apply'),
+      destroyArgs: args('destroy'),
+      enableTerraformCLILogging: flag()
+        .optional()
+        .describe("Whether Terraform's output goes to the log of the engine."),
+      remotePullPolicy: oneOf('Always', 'IfNotPresent').optional().describe('How often a remote module is fetched.'),
+    },
+    moduleRules,
+  )
 
-const workspaceSpec = object({
-  forProvider: forProvider.describe('The module and how it is run. Fields that a newer engine knows are kept.'),
-  providerConfigRef: object({
-    name: objectName().describe('Name of the ProviderConfig.'),
-    kind: oneOf('ProviderConfig', 'ClusterProviderConfig')
-      .optional()
-      .describe('Its kind, where Workspaces are namespaced.'),
-    policy: object({
-      resolution: oneOf('Required', 'Optional').optional().describe('Whether it must be there.'),
-      resolve: oneOf('Always', 'IfNotPresent').optional().describe('When it is looked up.'),
+const workspaceSpec = () =>
+  object({
+    forProvider: forProvider().describe('The module and how it is run. Fields that a newer engine knows are kept.'),
+    providerConfigRef: object({
+      name: objectName().describe('Name of the ProviderConfig.'),
+      kind: oneOf('ProviderConfig', 'ClusterProviderConfig')
+        .optional()
+        .describe('Its kind, where Workspaces are namespaced.'),
+      policy: object({
+        resolution: oneOf('Required', 'Optional').optional().describe('Whether it must be there.'),
+        resolve: oneOf('Always', 'IfNotPresent').optional().describe('When it is looked up.'),
+      })
+        .optional()
+        .describe('How the reference is resolved.'),
     })
       .optional()
-      .describe('How the reference is resolved.'),
+      .describe('The ProviderConfig that is used when nothing nearer to the cluster names one.'),
+    writeConnectionSecretToRef: secretRef()
+      .optional()
+      .describe('Secret that the engine writes the outputs to, sensitive ones included.'),
+    managementPolicies: set(oneOf('*', 'Observe', 'Create', 'Update', 'Delete', 'LateInitialize'), { max: 6 })
+      .optional()
+      .describe('What the engine may do. Omitted: everything.'),
+    deletionPolicy: oneOf('Delete', 'Orphan')
+      .optional()
+      .describe('Orphan leaves everything in AWS when the Workspace is deleted.'),
+    publishConnectionDetailsTo: open({}).optional().describe('Deprecated: engines no longer read it.'),
   })
-    .optional()
-    .describe('The ProviderConfig that is used when nothing nearer to the cluster names one.'),
-  writeConnectionSecretToRef: secretRef()
-    .optional()
-    .describe('Secret that the engine writes the outputs to, sensitive ones included.'),
-  managementPolicies: set(oneOf('*', 'Observe', 'Create', 'Update', 'Delete', 'LateInitialize'), { max: 6 })
-    .optional()
-    .describe('What the engine may do. Omitted: everything.'),
-  deletionPolicy: oneOf('Delete', 'Orphan')
-    .optional()
-    .describe('Orphan leaves everything in AWS when the Workspace is deleted.'),
-  publishConnectionDetailsTo: open({}).optional().describe('Deprecated: engines no longer read it.'),
-})
 
-const variable = object({
-  name: terraformName().describe('Name of the variable, as the module declares it.'),
-  type: text({
-    min: 1,
-    max: 4096,
-    matches: {
-      pattern: '^(any|string|number|bool|list|set|map|object|tuple)[A-Za-z0-9_ \\n,(){}\\[\\]=:?".-]*$',
-      message: 'write a Terraform type such as string or list(string)',
-    },
+const variable = () =>
+  object({
+    name: terraformName().describe('Name of the variable, as the module declares it.'),
+    type: text({
+      min: 1,
+      max: 4096,
+      matches: {
+        pattern: '^(any|string|number|bool|list|set|map|object|tuple)[A-Za-z0-9_ \\n,(){}\\[\\]=:?".-]*$',
+        message: 'write a Terraform type such as string or list(string)',
+      },
+    })
+      .default('any')
+      .describe(
+        'Its type, in the words of Terraform: string, number, bool, list(string), map(number), object({ name = string }), any.',
+      ),
+    required: flag()
+      .default(false)
+      .describe('Whether an apply without it waits and says so. A variable with a default is never missing.'),
+    default: json().optional().describe('Value when the apply gives none.'),
+    description: text({ max: 1024 }).optional().describe('What it is for.'),
+    sensitive: flag().default(false).describe('Whether its value is kept out of the Workspace, in a Secret.'),
   })
-    .default('any')
-    .describe(
-      'Its type, in the words of Terraform: string, number, bool, list(string), map(number), object({ name = string }), any.',
-    ),
-  required: flag()
-    .default(false)
-    .describe('Whether an apply without it waits and says so. A variable with a default is never missing.'),
-  default: json().optional().describe('Value when the apply gives none.'),
-  description: text({ max: 1024 }).optional().describe('What it is for.'),
-  sensitive: flag().default(false).describe('Whether its value is kept out of the Workspace, in a Secret.'),
-})
 
 export const WorkspaceTemplate = kind({
   group: groups.infrastructure,
@@ -163,44 +168,46 @@ export const WorkspaceTemplate = kind({
   description:
     'A Terraform module and its variables. WorkspaceTemplateApplies apply it. Whoever may write one runs code in the Terraform engine.',
   isMoved: true,
-  spec: object({
-    template: object({
-      metadata: object({
-        description: text({ max: 1024 }).optional().describe('What the module builds.'),
-        version: text({ max: 64 }).optional().describe('Your version of the template, for example 1.4.0.'),
-        tags: tags('for those who look for a template; they are not put on anything'),
+  spec: () =>
+    object({
+      template: object({
+        metadata: object({
+          description: text({ max: 1024 }).optional().describe('What the module builds.'),
+          version: text({ max: 64 }).optional().describe('Your version of the template, for example 1.4.0.'),
+          tags: tags('for those who look for a template; they are not put on anything'),
+        })
+          .optional()
+          .describe('What people should know of the template.'),
+        spec: workspaceSpec().describe('The spec of each Workspace made of it.'),
+      }).describe('The Workspace to make.'),
+      variables: listBy(['name'], variable(), { max: 200 })
+        .optional()
+        .describe(
+          'The variables of the module. When given, an apply with an unknown variable, a missing one or one of the wrong type is told so before Terraform runs.',
+        ),
+      writeConnectionSecretToRef: secretRef()
+        .optional()
+        .describe('Secret for the outputs, when template.spec and the apply name none.'),
+      workspaceAPI: oneOf(...workspaceAPIs)
+        .optional()
+        .describe('Which engine runs it. Omitted: the one that the manager was started with.'),
+    }).describe('The module.'),
+  status: () =>
+    object({
+      ...statusBasics(),
+      revision: text({ max: 64 }).optional().describe('Hash of the spec. An apply can pin it in templateRef.revision.'),
+      users: object({
+        count: integer({ min: 0, max: 1_000_000 }).describe('How many applies use the template.'),
+        names: list(text({ max: 253 }).describe('Name of an apply.'), { max: 10 })
+          .optional()
+          .describe('Some of them.'),
       })
         .optional()
-        .describe('What people should know of the template.'),
-      spec: workspaceSpec.describe('The spec of each Workspace made of it.'),
-    }).describe('The Workspace to make.'),
-    variables: listBy(['name'], variable, { max: 200 })
-      .optional()
-      .describe(
-        'The variables of the module. When given, an apply with an unknown variable, a missing one or one of the wrong type is told so before Terraform runs.',
-      ),
-    writeConnectionSecretToRef: secretRef()
-      .optional()
-      .describe('Secret for the outputs, when template.spec and the apply name none.'),
-    workspaceAPI: oneOf(...workspaceAPIs)
-      .optional()
-      .describe('Which engine runs it. Omitted: the one that the manager was started with.'),
-  }).describe('The module.'),
-  status: object({
-    ...statusBasics(),
-    revision: text({ max: 64 }).optional().describe('Hash of the spec. An apply can pin it in templateRef.revision.'),
-    users: object({
-      count: integer({ min: 0, max: 1_000_000 }).describe('How many applies use the template.'),
-      names: list(text({ max: 253 }).describe('Name of an apply.'), { max: 10 })
-        .optional()
-        .describe('Some of them.'),
+        .describe('Who uses the template. It cannot be deleted while somebody does.'),
+      workspaceName: text({ max: 253 }).optional().describe('Deprecated: never written.'),
     })
       .optional()
-      .describe('Who uses the template. It cannot be deleted while somebody does.'),
-    workspaceName: text({ max: 253 }).optional().describe('Deprecated: never written.'),
-  })
-    .optional()
-    .describe('What CAPT says of the template.'),
+      .describe('What CAPT says of the template.'),
   words: { Ready: { Valid: 'True', InvalidModule: 'False', InvalidVariables: 'False' } },
   columns: [
     {

@@ -25,30 +25,33 @@ const keyOf = (what: string) =>
       .describe('Text: the value is the text. JSON: the value is what the text says in JSON.'),
   })
 
-const variableFrom = object(
-  {
-    name: terraformName().describe('Name of the variable.'),
-    apply: object({
-      name: objectName().describe('Name of the WorkspaceTemplateApply, in this namespace.'),
-      output: text({
-        min: 1,
-        max: 253,
-        matches: {
-          pattern: '^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$',
-          message: 'write the path of an output such as vpc_id or karpenter.queue_name',
-        },
-      }).describe('Path of the output, for example vpc_id or karpenter.queue_name. Sensitive outputs can be read too.'),
-    })
-      .optional()
-      .describe('An output of another apply, which is waited for.'),
-    secret: keyOf('Secret').optional().describe('A key of a Secret. Its value never appears in a Workspace.'),
-    configMap: keyOf('ConfigMap').optional().describe('A key of a ConfigMap.'),
-    optional: flag()
-      .default(false)
-      .describe('When true, the variable is left out while its source is missing; else it is waited for.'),
-  },
-  [exactlyOne(['apply', 'secret', 'configMap'], 'a variable comes from exactly one of apply, secret and configMap')],
-)
+const variableFrom = () =>
+  object(
+    {
+      name: terraformName().describe('Name of the variable.'),
+      apply: object({
+        name: objectName().describe('Name of the WorkspaceTemplateApply, in this namespace.'),
+        output: text({
+          min: 1,
+          max: 253,
+          matches: {
+            pattern: '^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$',
+            message: 'write the path of an output such as vpc_id or karpenter.queue_name',
+          },
+        }).describe(
+          'Path of the output, for example vpc_id or karpenter.queue_name. Sensitive outputs can be read too.',
+        ),
+      })
+        .optional()
+        .describe('An output of another apply, which is waited for.'),
+      secret: keyOf('Secret').optional().describe('A key of a Secret. Its value never appears in a Workspace.'),
+      configMap: keyOf('ConfigMap').optional().describe('A key of a ConfigMap.'),
+      optional: flag()
+        .default(false)
+        .describe('When true, the variable is left out while its source is missing; else it is waited for.'),
+    },
+    [exactlyOne(['apply', 'secret', 'configMap'], 'a variable comes from exactly one of apply, secret and configMap')],
+  )
 
 export const WorkspaceTemplateApply = kind({
   group: groups.infrastructure,
@@ -57,58 +60,60 @@ export const WorkspaceTemplateApply = kind({
   shortNames: ['wtapply'],
   description:
     'One application of a WorkspaceTemplate: a Workspace with its variables filled in, kept as the template says.',
-  spec: object({
-    templateRef: object({
-      name: objectName().describe('Name of the WorkspaceTemplate.'),
-      namespace: namespaceName()
+  spec: () =>
+    object({
+      templateRef: object({
+        name: objectName().describe('Name of the WorkspaceTemplate.'),
+        namespace: namespaceName()
+          .optional()
+          .describe(
+            'Omitted: the namespace of this object. Another namespace is refused unless the manager was started with --allow-cross-namespace-refs.',
+          ),
+        revision: text({ min: 1, max: 64 })
+          .optional()
+          .describe(
+            'Revision of the template to stay at. While the template has another, nothing is changed and a condition says so. Omitted: follow the template.',
+          ),
+      }).describe('The template to apply.'),
+      variables: mapOfJson({ max: 200 }).optional().describe('Variables of the module, values of any type.'),
+      variablesFrom: listBy(['name'], variableFrom(), { max: 100 })
         .optional()
         .describe(
-          'Omitted: the namespace of this object. Another namespace is refused unless the manager was started with --allow-cross-namespace-refs.',
+          'Variables whose values are elsewhere in this namespace: outputs of other applies, Secrets, ConfigMaps. A changed value is applied.',
         ),
-      revision: text({ min: 1, max: 64 })
+      waitForSecrets: list(secretRef(), { max: 32 })
         .optional()
-        .describe(
-          'Revision of the template to stay at. While the template has another, nothing is changed and a condition says so. Omitted: follow the template.',
-        ),
-    }).describe('The template to apply.'),
-    variables: mapOfJson({ max: 200 }).optional().describe('Variables of the module, values of any type.'),
-    variablesFrom: listBy(['name'], variableFrom, { max: 100 })
+        .describe('Secrets that must be there before Terraform runs.'),
+      waitForWorkspaces: list(
+        object({
+          name: objectName().describe('Name of an apply in this namespace, else of a Workspace.'),
+          namespace: namespaceName().optional().describe('Deprecated: not read.'),
+        }),
+        { max: 32 },
+      )
+        .optional()
+        .describe('Applies that must have converged before Terraform runs.'),
+      writeConnectionSecretToRef: secretRef().optional().describe("Secret for the outputs, instead of the template's."),
+      providerConfigRef: providerConfigRef(),
+      deletionProtection: deletionProtection(),
+      retainOnDelete: retainOnDelete('everything that Terraform built'),
+      retainWorkspaceOnDelete: flag()
+        .optional()
+        .describe('Deprecated: the old name of retainOnDelete. Either being true retains.'),
+      destructiveChanges: destructiveChanges(),
+    }).describe('What to apply, with which values.'),
+  status: () =>
+    object({
+      ...statusBasics(),
+      workspaceName: text({ max: 253 }).optional().describe('Name of the Workspace.'),
+      workspaceAPI: text({ max: 253 }).optional().describe('Group of the API it was made in.'),
+      revision: text({ max: 64 }).optional().describe('Revision that has converged.'),
+      applied: flag().optional().describe('Whether it has ever converged.'),
+      lastAppliedTime: text({ max: 64 }).optional().describe('When it converged last.'),
+      outputs: outputs(),
+    })
       .optional()
-      .describe(
-        'Variables whose values are elsewhere in this namespace: outputs of other applies, Secrets, ConfigMaps. A changed value is applied.',
-      ),
-    waitForSecrets: list(secretRef(), { max: 32 })
-      .optional()
-      .describe('Secrets that must be there before Terraform runs.'),
-    waitForWorkspaces: list(
-      object({
-        name: objectName().describe('Name of an apply in this namespace, else of a Workspace.'),
-        namespace: namespaceName().optional().describe('Deprecated: not read.'),
-      }),
-      { max: 32 },
-    )
-      .optional()
-      .describe('Applies that must have converged before Terraform runs.'),
-    writeConnectionSecretToRef: secretRef().optional().describe("Secret for the outputs, instead of the template's."),
-    providerConfigRef: providerConfigRef(),
-    deletionProtection: deletionProtection(),
-    retainOnDelete: retainOnDelete('everything that Terraform built'),
-    retainWorkspaceOnDelete: flag()
-      .optional()
-      .describe('Deprecated: the old name of retainOnDelete. Either being true retains.'),
-    destructiveChanges: destructiveChanges(),
-  }).describe('What to apply, with which values.'),
-  status: object({
-    ...statusBasics(),
-    workspaceName: text({ max: 253 }).optional().describe('Name of the Workspace.'),
-    workspaceAPI: text({ max: 253 }).optional().describe('Group of the API it was made in.'),
-    revision: text({ max: 64 }).optional().describe('Revision that has converged.'),
-    applied: flag().optional().describe('Whether it has ever converged.'),
-    lastAppliedTime: text({ max: 64 }).optional().describe('When it converged last.'),
-    outputs: outputs(),
-  })
-    .optional()
-    .describe('How far the application is.'),
+      .describe('How far the application is.'),
   words: {
     Ready: { Ready: 'True', NotReady: 'False', Deleting: 'False' },
     DependenciesReady: {

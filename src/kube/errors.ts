@@ -32,9 +32,9 @@ export function isNotFound(error: unknown, name: string): boolean {
   return error instanceof ApiError && error.code === 404 && error.reason === 'NotFound' && error.about === name
 }
 
-// The kind is not served (its CRD is not there, or not yet).
+// The kind is not served (its CRD is not there, or not yet), in the API server's own words.
 export function isNotServed(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 404 && error.about === undefined
+  return error instanceof ApiError && error.code === 404 && error.reason !== '' && error.about === undefined
 }
 
 export function isConflict(error: unknown): boolean {
@@ -49,3 +49,6 @@ export function isAlreadyThere(error: unknown): boolean {
 export function isExpired(error: unknown): boolean {
   return error instanceof ApiError && error.code === 410
 }
+
+// A write that was not sent, because another leads or may lead by now.
+export class NotLeading extends Error {}

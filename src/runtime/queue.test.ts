@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { virtualClock } from '../../test/clock.ts'
-import { createQueue, type Item, type Queue, type Taken, type Urgency } from './queue.ts'
+import { createQueue, type Queue, type Taken, type Urgency } from './queue.ts'
 
-const a: Item = { controller: 'captcluster', key: 'default/a' }
-const b: Item = { controller: 'captcluster', key: 'default/b' }
-const other: Item = { controller: 'addons', key: 'default/a' }
+const a = 'default/a'
+const b = 'default/b'
+const other = 'other/a'
 
 function aQueue() {
   const clock = virtualClock()
@@ -19,21 +19,21 @@ async function now(queue: Queue): Promise<Taken | undefined> {
 
 async function allNow(queue: Queue): Promise<string[]> {
   const keys: string[] = []
-  for (let taken = await now(queue); taken; taken = await now(queue)) keys.push(`${taken.controller} ${taken.key}`)
+  for (let taken = await now(queue); taken; taken = await now(queue)) keys.push(taken.key)
   return keys
 }
 
 test('a key that was added often waits once', async () => {
   const { queue } = aQueue()
   for (const urgency of ['resync', 'change', 'resync', 'change'] as const) queue.add(a, urgency)
-  expect(await allNow(queue)).toEqual(['captcluster default/a'])
+  expect(await allNow(queue)).toEqual([a])
 })
 
 test('a worker that waits is given the first key that comes', async () => {
   const { queue } = aQueue()
   const taken = queue.take()
   queue.add(a)
-  expect(await taken).toMatchObject(a)
+  expect(await taken).toMatchObject({ key: a })
 })
 
 test('a key that is worked on is not given to another worker, but comes again when it was added meanwhile', async () => {
@@ -43,7 +43,7 @@ test('a key that is worked on is not given to another worker, but comes again wh
   queue.add(a)
   expect(queue.waiting()).toBe(0)
   taken?.done('ok')
-  expect(await now(queue)).toMatchObject(a)
+  expect(await now(queue)).toMatchObject({ key: a })
 })
 
 test('changes come before resyncs, and a change makes a waiting resync a change', async () => {
@@ -51,21 +51,29 @@ test('changes come before resyncs, and a change makes a waiting resync a change'
   queue.add(a, 'resync')
   queue.add(b, 'resync')
   queue.add(b, 'change')
-  expect(await allNow(queue)).toEqual(['captcluster default/b', 'captcluster default/a'])
+  expect(await allNow(queue)).toEqual([b, a])
 })
 
 test('a resync is not put off for ever by changes', async () => {
   const { queue } = aQueue()
-  queue.add({ controller: 'x', key: 'resync' }, 'resync')
-  for (let index = 0; index < 40; index++) queue.add({ controller: 'x', key: `change-${index}` })
-  expect((await allNow(queue)).indexOf('x resync')).toBe(16)
+  queue.add('resync', 'resync')
+  for (let index = 0; index < 40; index++) queue.add(`change-${index}`)
+  expect((await allNow(queue)).indexOf('resync')).toBe(16)
 })
 
-test('controllers take turns', async () => {
-  const { queue } = aQueue()
-  for (const key of ['1', '2', '3']) queue.add({ controller: 'busy', key })
-  queue.add(other)
-  expect(await allNow(queue)).toEqual(['busy 1', 'addons default/a', 'busy 2', 'busy 3'])
+test('how long a key waited is told, and each time one is added or tried again', async () => {
+  const clock = virtualClock()
+  const told: string[] = []
+  const queue = createQueue({ clock, random: () => 1, firstDelayMs: 100, told: (what) => told.push(what) })
+  queue.add(a)
+  queue.add(a)
+  await clock.advance(70)
+  const taken = await queue.take()
+  expect(taken?.waitedMs).toBe(70)
+  taken?.done('failed')
+  await clock.advance(130)
+  expect((await queue.take())?.waitedMs).toBe(30)
+  expect(told).toEqual(['added', 'retried', 'added'])
 })
 
 test('a failed key comes again after a delay that doubles up to a bound, and starts anew after a success', async () => {
@@ -108,7 +116,7 @@ test('of several delays the earliest counts', async () => {
   await clock.advance(199)
   expect(queue.waiting()).toBe(0)
   await clock.advance(1)
-  expect(await allNow(queue)).toEqual(['captcluster default/a'])
+  expect(await allNow(queue)).toEqual([a])
   await clock.advance(10_000)
   expect(queue.waiting()).toBe(0)
 })
@@ -130,7 +138,7 @@ test('who says done twice is told so', async () => {
   queue.add(a)
   const taken = await queue.take()
   taken?.done('ok')
-  expect(() => taken?.done('ok')).toThrow('captcluster default/a was done already')
+  expect(() => taken?.done('ok')).toThrow('default/a was done already')
 })
 
 describe('whatever happens in whatever order', () => {
@@ -150,7 +158,7 @@ describe('whatever happens in whatever order', () => {
     ),
     { maxLength: 60 },
   )
-  const idOf = ({ controller, key }: Item) => `${controller} ${key}`
+  const idOf = ({ key }: Taken) => key
 
   test('no key is worked on twice at a time, and none that was added is lost', async () => {
     await fc.assert(
@@ -169,7 +177,7 @@ describe('whatever happens in whatever order', () => {
         for (const deed of all) {
           if (deed.do === 'add') queue.add(deed.item, deed.urgency)
           if (deed.do === 'addAfter') queue.addAfter(deed.item, deed.ms, deed.urgency)
-          if (deed.do === 'add' || deed.do === 'addAfter') owed.add(idOf(deed.item))
+          if (deed.do === 'add' || deed.do === 'addAfter') owed.add(deed.item)
           if (deed.do === 'take') await take()
           if (deed.do === 'done') busy.shift()?.done(deed.outcome, deed.again)
           if (deed.do === 'advance') await clock.advance(deed.ms)

@@ -1,28 +1,26 @@
-// Keys that wait for work. What woke a key is forgotten on purpose: a worker looks at the world as it is.
+// Keys of one controller that wait for work. What woke a key is forgotten on purpose: a worker looks at the world as it is.
+// Each controller has a queue and workers of its own, so that a busy one starves none.
 //
 // Guarantees. A key waits at most once, however often it is added. A key is worked on by one worker at a time; added
 // meanwhile, it comes again when that worker is done. A failed key comes again after a delay that doubles each time, with
 // jitter, until it succeeds; a change makes it come at once. Of several delays of a key the earliest counts. Changes
-// come before resyncs, but a resync is not put off for ever. Controllers take turns, so that a busy one starves none.
+// come before resyncs, but a resync is not put off for ever.
 import { type Backoff, createBackoff } from './backoff.ts'
 import type { Clock } from './clock.ts'
 
-export interface Item {
-  readonly controller: string
-  readonly key: string
-}
-
 export type Urgency = 'change' | 'resync'
 
-export interface Taken extends Item {
+export interface Taken {
+  readonly key: string
+  readonly waitedMs: number
   // Must be called once. `againAfterMs`: come again then, although nothing failed.
   done(outcome: 'ok' | 'failed', againAfterMs?: number): void
 }
 
 export interface Queue {
-  add(item: Item, urgency?: Urgency): void
-  addAfter(item: Item, delayMs: number, urgency?: Urgency): void
-  // The next item, as soon as there is one; undefined once the queue is closed.
+  add(key: string, urgency?: Urgency): void
+  addAfter(key: string, delayMs: number, urgency?: Urgency): void
+  // The next key, as soon as there is one; undefined once the queue is closed.
   take(): Promise<Taken | undefined>
   close(): void
   waiting(): number
@@ -33,6 +31,7 @@ export interface QueueOptions {
   readonly random?: () => number // from 0 up to 1
   readonly firstDelayMs?: number
   readonly longestDelayMs?: number
+  readonly told?: (what: 'added' | 'retried') => void
 }
 
 const changesPerResync = 16 // so many changes may pass a waiting resync
@@ -47,91 +46,94 @@ export function createQueue({
   random = Math.random,
   firstDelayMs = 50,
   longestDelayMs = 300_000,
+  told = () => {},
 }: QueueOptions): Queue {
-  const ready = { change: createTurns(), resync: createTurns() }
+  const ready = { change: new Map<string, number>(), resync: new Map<string, number>() } // key and since when, in order
   const delayed = new Map<string, Delayed>()
   const working = new Map<string, Urgency | undefined>() // with the urgency of what was added meanwhile
-  const backoffs = new Map<string, Backoff>() // of those that failed last
+  const failures = new Map<string, Backoff>()
   const workers: ((taken: Taken | undefined) => void)[] = []
   let changesInARow = 0
   let isClosed = false
 
-  function add(item: Item, urgency: Urgency = 'change'): void {
+  function add(key: string, urgency: Urgency = 'change'): void {
     if (isClosed) return
-    const id = idOf(item)
-    if (working.has(id)) {
-      working.set(id, moreUrgent(working.get(id), urgency))
+    if (working.has(key)) {
+      if (working.get(key) !== 'change') working.set(key, urgency)
       return
     }
     // A resync is no reason to come sooner than a failure allows, or to come twice.
-    if (urgency === 'resync' && (delayed.has(id) || ready.change.has(item))) return
-    if (urgency === 'change') ready.resync.remove(item)
-    forgetDelay(id)
-    ready[urgency].add(item)
+    if (ready.change.has(key) || (urgency === 'resync' && (delayed.has(key) || ready.resync.has(key)))) return
+    ready.resync.delete(key)
+    forgetDelay(key)
+    ready[urgency].set(key, clock.now())
+    told('added')
     hand()
   }
 
-  function addAfter(item: Item, delayMs: number, urgency: Urgency = 'change'): void {
+  function addAfter(key: string, delayMs: number, urgency: Urgency = 'change'): void {
     if (isClosed) return
-    const id = idOf(item)
     const at = clock.now() + Math.max(0, delayMs)
-    const before = delayed.get(id)
+    const before = delayed.get(key)
     if (before && before.at <= at) return
-    forgetDelay(id)
+    forgetDelay(key)
     const callOff = clock.wakeAt(at, () => {
-      delayed.delete(id)
-      add(item, urgency)
+      delayed.delete(key)
+      add(key, urgency)
     })
-    delayed.set(id, { at, callOff })
+    delayed.set(key, { at, callOff })
   }
 
-  function forgetDelay(id: string): void {
-    delayed.get(id)?.callOff()
-    delayed.delete(id)
+  function forgetDelay(key: string): void {
+    delayed.get(key)?.callOff()
+    delayed.delete(key)
   }
 
   // Gives what is ready to those who wait for work.
   function hand(): void {
     while (workers.length > 0) {
-      const item = nextItem()
-      if (!item) return
-      workers.shift()?.(start(item))
+      const taken = next()
+      if (!taken) return
+      workers.shift()?.(taken)
     }
   }
 
-  function nextItem(): Item | undefined {
+  function next(): Taken | undefined {
     const order = changesInARow < changesPerResync ? (['change', 'resync'] as const) : (['resync', 'change'] as const)
     for (const urgency of order) {
-      const item = ready[urgency].next()
-      if (!item) continue
+      const [first] = ready[urgency]
+      if (!first) continue
+      const [key, since] = first
+      ready[urgency].delete(key)
       changesInARow = urgency === 'change' ? changesInARow + 1 : 0
-      return item
+      return start(key, clock.now() - since)
     }
     return undefined
   }
 
-  function start(item: Item): Taken {
-    const id = idOf(item)
-    working.set(id, undefined)
+  function start(key: string, waitedMs: number): Taken {
+    working.set(key, undefined)
     let isDone = false
     return {
-      ...item,
+      key,
+      waitedMs,
       done(outcome, againAfterMs) {
-        if (isDone) throw new Error(`${id} was done already`)
+        if (isDone) throw new Error(`${key} was done already`)
         isDone = true
-        const meanwhile = working.get(id)
-        working.delete(id)
-        if (outcome === 'ok') backoffs.delete(id)
-        else addAfter(item, delayAfterFailure(id))
-        if (againAfterMs !== undefined) addAfter(item, againAfterMs, 'resync')
-        if (meanwhile) add(item, meanwhile)
+        const meanwhile = working.get(key)
+        working.delete(key)
+        if (outcome === 'ok') failures.delete(key)
+        else addAfter(key, delayAfterFailure(key))
+        if (againAfterMs !== undefined) addAfter(key, againAfterMs, 'resync')
+        if (meanwhile) add(key, meanwhile)
       },
     }
   }
 
-  function delayAfterFailure(id: string): number {
-    const backoff = backoffs.get(id) ?? createBackoff({ firstMs: firstDelayMs, longestMs: longestDelayMs, random })
-    backoffs.set(id, backoff)
+  function delayAfterFailure(key: string): number {
+    const backoff = failures.get(key) ?? createBackoff({ firstMs: firstDelayMs, longestMs: longestDelayMs, random })
+    failures.set(key, backoff)
+    told('retried')
     return backoff.next()
   }
 
@@ -151,44 +153,6 @@ export function createQueue({
       delayed.clear()
       for (const leave of workers.splice(0)) leave(undefined)
     },
-    waiting: () => ready.change.size() + ready.resync.size(),
-  }
-}
-
-function idOf({ controller, key }: Item): string {
-  return `${controller} ${key}`
-}
-
-function moreUrgent(before: Urgency | undefined, now: Urgency): Urgency {
-  return before === 'change' ? 'change' : now
-}
-
-// Items in the order they came, controllers in turn.
-function createTurns() {
-  const lines = new Map<string, Map<string, Item>>()
-  return {
-    has: ({ controller, key }: Item) => lines.get(controller)?.has(key) ?? false,
-    add(item: Item) {
-      const line = lines.get(item.controller) ?? new Map<string, Item>()
-      if (!line.has(item.key)) line.set(item.key, item)
-      lines.set(item.controller, line)
-    },
-    remove({ controller, key }: Item) {
-      const line = lines.get(controller)
-      line?.delete(key)
-      if (line?.size === 0) lines.delete(controller)
-    },
-    // The oldest of the controller whose turn it is; that controller then goes to the end of the row.
-    next(): Item | undefined {
-      const [first] = lines
-      if (!first) return undefined
-      const [controller, line] = first
-      const [item] = line.values()
-      lines.delete(controller)
-      if (item) line.delete(item.key)
-      if (line.size > 0) lines.set(controller, line)
-      return item
-    },
-    size: () => [...lines.values()].reduce((sum, line) => sum + line.size, 0),
+    waiting: () => ready.change.size + ready.resync.size,
   }
 }

@@ -1,27 +1,13 @@
 // The bed's hands. Reads go through the official JavaScript client; writes through kubectl, because that client sends
 // only the fields it knows of a built-in kind (of a CRD it drops every x-kubernetes-… one).
 import { ApiException, KubeConfig, type KubernetesObject, KubernetesObjectApi } from '@kubernetes/client-node'
+import type { KubeObject as ApiObject } from '../../src/api/resource.ts'
 import { type Patience, until } from '../until.ts'
 import { runCommand } from './command.ts'
 import { conditionsOf, describeObject } from './describe.ts'
 
-export interface KubeObject {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: ObjectMeta
+export interface KubeObject extends ApiObject {
   readonly [field: string]: unknown
-}
-
-export interface ObjectMeta {
-  readonly name: string
-  readonly namespace?: string
-  readonly labels?: Readonly<Record<string, string>>
-  readonly annotations?: Readonly<Record<string, string>>
-  readonly finalizers?: readonly string[]
-  readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly controller?: boolean }[]
-  readonly deletionTimestamp?: string | Date
-  readonly uid?: string
-  readonly generation?: number
 }
 
 export type Trial = { readonly accepted: KubeObject } | { readonly refused: string }

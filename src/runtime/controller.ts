@@ -1,0 +1,87 @@
+// A controller, as it is written: its name, what wakes it, what it writes, how it looks and how it decides. Nothing runs here.
+import type { Kind } from '../api/kind.ts'
+import { groupOf, type Key, type KubeObject, type Resource } from '../api/resource.ts'
+import type { Scope } from '../kube/client.ts'
+import type { Plan } from './plan.ts'
+import type { Read, Subject } from './reconcile.ts'
+
+// A watch that wakes a controller: which objects it sees, and whom each of them wakes.
+export interface Source {
+  readonly resource: Resource
+  readonly scope: Pick<Scope, 'labels' | 'fields' | 'metadataOnly'>
+  wakes(object: KubeObject, kind: Kind): readonly Key[]
+}
+
+export interface Controller {
+  readonly name: string
+  readonly kind: Kind
+  readonly group: 'infrastructure' | 'control-plane'
+  readonly wokenBy: readonly Source[]
+  readonly rights: readonly Right[]
+  plan(subject: Subject, read: Read): Promise<Plan>
+}
+
+// Something a controller does to objects of another kind, or to its own beyond status.
+export interface Right {
+  readonly resource: Resource
+  readonly subresource?: 'status' | 'finalizers'
+  readonly verbs: readonly ('get' | 'list' | 'watch' | 'create' | 'patch' | 'delete')[]
+}
+
+interface Written<T extends Subject, Seen> {
+  readonly name: string
+  readonly kind: Kind & Resource<T>
+  readonly group?: 'control-plane'
+  readonly wokenBy: readonly Source[]
+  readonly writes?: readonly Right[]
+  observe(read: Read, subject: T): Seen | Promise<Seen>
+  decide(seen: Seen): Plan
+}
+
+export function controller<T extends Subject, Seen>(written: Written<T, Seen>): Controller {
+  const { name, kind, group = 'infrastructure', wokenBy, writes = [], observe, decide } = written
+  return {
+    name,
+    kind,
+    group,
+    wokenBy,
+    rights: [
+      ...wokenBy.map(({ resource }): Right => ({ resource, verbs: ['list', 'watch'] })),
+      { resource: kind, subresource: 'status', verbs: ['patch'] },
+      ...writes,
+    ],
+    plan: async (subject: T, read) => decide(await observe(read, subject)),
+  }
+}
+
+export function itself(kind: Kind): Source {
+  return { resource: kind, scope: {}, wakes: (object) => [keyIn(object, object.metadata.name)] }
+}
+
+// Wakes the owner, when it is of the controller's kind. Its version may be another one: kinds have no version here.
+export function ownerOf(resource: Resource): Source {
+  return {
+    resource,
+    scope: {},
+    wakes: (object, kind) =>
+      (object.metadata.ownerReferences ?? [])
+        .filter((owner) => owner.kind === kind.kind && groupOf(owner.apiVersion) === kind.group)
+        .map((owner) => keyIn(object, owner.name)),
+  }
+}
+
+export function mapped<T extends KubeObject>(
+  resource: Resource<T>,
+  wakes: (object: T) => readonly Key[],
+  scope: Source['scope'] = {},
+): Source {
+  return { resource, scope, wakes }
+}
+
+export const applies = (resource: Resource): Right => ({ resource, verbs: ['patch'] })
+export const deletes = (resource: Resource): Right => ({ resource, verbs: ['delete'] })
+export const gets = (resource: Resource): Right => ({ resource, verbs: ['get'] })
+
+function keyIn({ metadata: { namespace } }: KubeObject, name: string): Key {
+  return namespace === undefined ? { name } : { namespace, name }
+}

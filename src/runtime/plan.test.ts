@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { type Situation, type Stage, stageOf } from './plan.ts'
+
+const finalizer = 'infrastructure.cluster.x-k8s.io/captcluster'
+const object = (metadata: object) => ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'demo', ...metadata } })
+const annotated = (name: string, metadata: object = {}) => object({ annotations: { [name]: '' }, ...metadata })
+const leaving = { deletionTimestamp: '2026-11-16T00:00:00Z', finalizers: [finalizer] }
+const ours = object({ finalizers: [finalizer] })
+const paused = { spec: { paused: true } }
+
+test.each<[string, Situation, Stage]>([
+  ['it is managed by somebody else', { object: annotated('cluster.x-k8s.io/managed-by'), cluster: 'none' }, 'handsOff'],
+  [
+    'clusterctl deletes it after a move',
+    { object: annotated('clusterctl.cluster.x-k8s.io/delete-for-move', leaving), finalizer },
+    'handsOff',
+  ],
+  ['Cluster API has not claimed it', { object: ours, cluster: 'none', finalizer }, 'ownerless'],
+  ['it is deleted before Cluster API claimed it', { object: object(leaving), cluster: 'none', finalizer }, 'leaving'],
+  ['its Cluster is paused', { object: ours, cluster: paused, finalizer }, 'paused'],
+  ['it is paused itself', { object: annotated('cluster.x-k8s.io/paused'), cluster: {}, finalizer }, 'paused'],
+  ['it is deleted while paused', { object: object(leaving), cluster: paused, finalizer }, 'paused'],
+  ['it is deleted', { object: object(leaving), cluster: {}, finalizer }, 'leaving'],
+  ['it is deleted and its Cluster is gone', { object: object(leaving), cluster: 'gone', finalizer }, 'leaving'],
+  ['it has no finalizer yet', { object: object({}), cluster: {}, finalizer }, 'new'],
+  ['it has only the finalizer of another', { object: object({ finalizers: ['x'] }), finalizer }, 'new'],
+  ['it has ours', { object: ours, cluster: {}, finalizer }, 'live'],
+  ['it needs none', { object: object({}) }, 'live'],
+])('when %s', (_, situation, stage) => {
+  expect(stageOf(situation)).toBe(stage)
+})

@@ -1,0 +1,60 @@
+// What a controller wants: a plan, as plain data. Pure: nothing is done here, so that a judge may import it.
+
+import type { Said } from '../api/condition.ts'
+import { handsOffAnnotations, pausedAnnotation } from '../api/contract.ts'
+import type { Key, KubeObject, Resource } from '../api/resource.ts'
+
+export interface Ref {
+  readonly resource: Resource
+  readonly key: Key
+}
+
+export type Effect =
+  // Server-side apply of what we want of an object; not sent when the object already says all of it. An object whose
+  // wishes can become fewer carries an annotation that changes with them.
+  | { readonly do: 'apply'; readonly resource: Resource; readonly object: KubeObject }
+  | { readonly do: 'delete'; readonly resource: Resource; readonly object: KubeObject } // that very object, by its uid
+  | { readonly do: 'addFinalizer'; readonly finalizer: string }
+  // Only once a live read has confirmed that all of `onceGone` are gone.
+  | { readonly do: 'removeFinalizer'; readonly finalizer: string; readonly onceGone: readonly Ref[] }
+  | { readonly do: 'tell'; readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string } // an event
+
+export type Wake = 'onChange' | { readonly afterSeconds: number }
+
+export interface Plan {
+  readonly effects: readonly Effect[]
+  readonly conditions: readonly Said[]
+  // What becomes of conditions of the kind that are not said: they are written as Unknown, so that nothing stale
+  // survives, unless they are to stay (paused, ownerless, managed elsewhere: nothing was looked at).
+  readonly others?: 'stay'
+  readonly status?: Readonly<Record<string, unknown>> // merged into the status, only if every effect held
+  readonly wake: Wake
+}
+
+// Nothing to do and nothing to say.
+export const idle: Plan = { effects: [], conditions: [], others: 'stay', wake: 'onChange' }
+
+export function saying(...conditions: readonly Said[]): Plan {
+  return { effects: [], conditions, wake: 'onChange' }
+}
+
+// In this order, for every controller.
+export type Stage = 'handsOff' | 'ownerless' | 'paused' | 'leaving' | 'new' | 'live'
+
+export interface Situation {
+  readonly object: KubeObject
+  // Of kinds that Cluster API core owns: the Cluster. `none`: core has not put its owner reference on it yet; `gone`: it
+  // has, and the Cluster is no longer there.
+  readonly cluster?: { readonly spec?: { readonly paused?: boolean } } | 'none' | 'gone'
+  readonly finalizer?: string // none: it may go without us
+}
+
+export function stageOf({ object: { metadata }, cluster, finalizer }: Situation): Stage {
+  const annotations = metadata.annotations ?? {}
+  const isLeaving = metadata.deletionTimestamp !== undefined
+  if (handsOffAnnotations.some((name) => name in annotations)) return 'handsOff'
+  if (cluster === 'none' && !isLeaving) return 'ownerless'
+  if (pausedAnnotation in annotations || (typeof cluster === 'object' && cluster.spec?.paused)) return 'paused'
+  if (isLeaving) return 'leaving'
+  return finalizer === undefined || metadata.finalizers?.includes(finalizer) ? 'live' : 'new'
+}

@@ -1,0 +1,172 @@
+// Carries a plan out: the only place where a plan meets the world.
+//
+// Flow. Effects in their order, up to the first that fails; then the status. Guarantees. The conditions are told even when
+// an effect failed, other status only when all of them held. Nothing is sent that would change nothing. Every write
+// carries the uid or the resource version of what it was decided on, so that it is refused when the world has moved on.
+// Assumptions. A plan is safe to repeat: half of it may have happened in an earlier life. Caveats. After a write the cache
+// may be old for a moment; names are deterministic and effects repeatable, so the next pass does no harm.
+import { type Condition, type Said, tellConditions, writeFailed } from '../api/condition.ts'
+import type { Kind } from '../api/kind.ts'
+import { isWithin, type JsonRecord } from '../api/record.ts'
+import { type Key, type KubeObject, keyOf, type Resource, tellRef } from '../api/resource.ts'
+import type { Client } from '../kube/client.ts'
+import { isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
+import type { Effect, Plan, Ref, Wake } from './plan.ts'
+
+// What a controller may look at: the cache.
+export interface Read {
+  get<T extends KubeObject>(resource: Resource<T>, key: Key): T | undefined
+  list<T extends KubeObject>(resource: Resource<T>, namespace?: string): readonly T[]
+  byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly T[]
+}
+
+export interface Hands {
+  readonly client: Client
+  readonly read: Read
+  readonly fieldManager: string
+  readonly now: () => string // as conditions write time
+  record(subject: KubeObject, event: Effect & { do: 'tell' }): void
+}
+
+export interface CarriedOut {
+  readonly did: readonly string[]
+  readonly says: string // conditions, when they were written
+  readonly wake: Wake
+}
+
+export type Subject = KubeObject & { readonly status?: unknown }
+
+// Comes again soon when something that must be gone first is still there and no watch may tell of its end.
+const lookAgain: Wake = { afterSeconds: 5 }
+
+export async function carryOut(kind: Kind, subject: Subject, plan: Plan, hands: Hands): Promise<CarriedOut> {
+  const did: string[] = []
+  let now = subject
+  let { wake } = plan
+  let failure: Error | undefined
+  for (const effect of plan.effects) {
+    try {
+      const done = await perform(effect, kind, now, hands)
+      if (done.did !== undefined) did.push(done.did)
+      now = done.subject ?? now
+      wake = done.wake ?? wake
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error))
+      break
+    }
+  }
+  const isNews = failure !== undefined && !isConflict(failure) && !(failure instanceof NotLeading)
+  const said = isNews ? [...plan.conditions, writeFailed(failure?.message ?? '')] : plan.conditions
+  // What is leaving may be gone by now, its last finalizer with it.
+  const isGone = now.metadata.deletionTimestamp !== undefined && !now.metadata.finalizers?.length
+  const says = isGone ? '' : await writeStatus(kind, now, said, plan, failure ? {} : (plan.status ?? {}), hands)
+  if (failure) throw failure
+  return { did, says, wake }
+}
+
+interface Performed {
+  readonly did?: string
+  readonly subject?: Subject
+  readonly wake?: Wake
+}
+
+async function perform(effect: Effect, kind: Kind, subject: Subject, hands: Hands): Promise<Performed> {
+  const { client, read, fieldManager } = hands
+  switch (effect.do) {
+    case 'apply': {
+      const { resource, object } = effect
+      const existing = read.get(resource, keyOf(object))
+      if (existing && isWithin(object, existing)) return {}
+      const uid = existing?.metadata.uid
+      const wanted = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
+      await client.apply(resource, wanted, { fieldManager, force: true })
+      return { did: `apply ${tellRef(resource, keyOf(object))}` }
+    }
+    case 'delete': {
+      const { resource, object } = effect
+      const { uid } = object.metadata
+      await unlessGone(client.remove(resource, keyOf(object), uid === undefined ? {} : { uid }), object)
+      return { did: `delete ${tellRef(resource, keyOf(object))}` }
+    }
+    case 'addFinalizer': {
+      const finalizers = subject.metadata.finalizers ?? []
+      if (finalizers.includes(effect.finalizer)) return {}
+      const patched = await patchFinalizers(kind, subject, [...finalizers, effect.finalizer], hands)
+      return { did: 'addFinalizer', ...(patched && { subject: patched }) }
+    }
+    case 'removeFinalizer': {
+      const finalizers = subject.metadata.finalizers ?? []
+      if (!finalizers.includes(effect.finalizer)) return {}
+      for (const ref of effect.onceGone) {
+        if (await isThere(client, ref)) return { wake: lookAgain }
+      }
+      const left = finalizers.filter((each) => each !== effect.finalizer)
+      const patched = await patchFinalizers(kind, subject, left, hands)
+      return {
+        did: 'removeFinalizer',
+        subject: patched ?? { ...subject, metadata: { ...subject.metadata, finalizers: [] } },
+      }
+    }
+    case 'tell':
+      hands.record(subject, effect)
+      return {}
+  }
+}
+
+// Undefined: the subject has left meanwhile, which is no failure.
+async function patchFinalizers(
+  kind: Kind,
+  subject: Subject,
+  finalizers: readonly string[],
+  { client, fieldManager }: Hands,
+): Promise<Subject | undefined> {
+  const change = { metadata: { ...fence(subject), finalizers } }
+  return unlessGone(client.patch<Subject>(kind, keyOf(subject), change, { fieldManager }), subject)
+}
+
+async function writeStatus(
+  kind: Kind,
+  subject: Subject,
+  said: readonly Said[],
+  { others }: Plan,
+  further: JsonRecord,
+  { client, fieldManager, now }: Hands,
+): Promise<string> {
+  const { generation = 0 } = subject.metadata
+  const conditions = tellConditions(conditionsOf(subject), { words: kind.words, said, others, generation, now: now() })
+  const saidNothing = said.length === 0 && others === 'stay'
+  const status = saidNothing ? further : { ...further, conditions, observedGeneration: generation }
+  if (isWithin(status, subject.status ?? {})) return ''
+  const change = { metadata: fence(subject), status }
+  await unlessGone(client.patch(kind, keyOf(subject), change, { subresource: 'status', fieldManager }), subject)
+  return conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ')
+}
+
+// The uid alone would be refused as a change of it (422); beside the resource version a mismatch is a conflict.
+function fence({ metadata: { uid, resourceVersion } }: KubeObject): JsonRecord {
+  return { uid, resourceVersion }
+}
+
+async function isThere(client: Client, { resource, key }: Ref): Promise<boolean> {
+  try {
+    await client.get(resource, key)
+    return true
+  } catch (error) {
+    if (isNotFound(error, key.name)) return false
+    throw error
+  }
+}
+
+async function unlessGone<T>(asked: Promise<T>, { metadata: { name } }: KubeObject): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isNotFound(error, name)) return undefined
+    throw error
+  }
+}
+
+function conditionsOf({ status }: Subject): readonly Condition[] {
+  const { conditions } = (status ?? {}) as { readonly conditions?: readonly Condition[] }
+  return conditions ?? []
+}
