@@ -10,6 +10,7 @@ import { type Part, parts } from '../tools/parts.ts'
 import { crdOf } from './generated/crd.ts'
 import { engineCRDs, otherEngine, ourEngine } from './generated/engine.ts'
 import { policyObjects } from './generated/policies.ts'
+import { managerRBAC } from './generated/rbac.ts'
 import { indexPage, pageOf, readersPage } from './generated/reference.ts'
 import { table } from './table.ts'
 
@@ -25,6 +26,7 @@ const generated: Readonly<Record<string, () => string>> = {
     kinds.map((kind) => [`manifests/crds/${kind.plural}.${kind.group}.yaml`, () => manifest('src/api', crdOf(kind))]),
   ),
   'manifests/policies.yaml': () => manifest('scripts/generated/policies.ts', ...policyObjects()),
+  'manifests/rbac.yaml': () => manifest('src/controllers', ...managerRBAC()),
   'manifests/engine/crds.yaml': () => manifest('scripts/generated/engine.ts', ...ourEngine.flatMap(engineCRDs)),
   'test/bed/other-engine-crds.yaml': () => manifest('scripts/generated/engine.ts', ...otherEngine.flatMap(engineCRDs)),
 }

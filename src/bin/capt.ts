@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 // capt: wiring only.
-import { run } from './program.ts'
+import { announce } from './announce.ts'
 
-run({ name: 'capt', summary: 'the command line of CAPT' })
+announce('capt', 'the command line of CAPT')

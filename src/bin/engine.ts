@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 // capt-engine: wiring only.
-import { run } from './program.ts'
+import { announce } from './announce.ts'
 
-run({ name: 'capt-engine', summary: 'the Terraform engine of CAPT, for people without Crossplane' })
+announce('capt-engine', 'the Terraform engine of CAPT, for people without Crossplane')

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // capt-manager: wiring only.
-import { run } from './program.ts'
+import { controllers } from '../controllers/index.ts'
+import { manage } from './manage.ts'
 
-run({ name: 'capt-manager', summary: 'the controllers of CAPT, the Cluster API provider for Terraform' })
+await manage(controllers)

@@ -2,13 +2,16 @@
 import type { Kind } from '../api/kind.ts'
 import { groupOf, type Key, type KubeObject, type Resource } from '../api/resource.ts'
 import type { Scope } from '../kube/client.ts'
+import type { Read } from './cache.ts'
 import type { Plan } from './plan.ts'
-import type { Read, Subject } from './reconcile.ts'
+import type { Subject } from './reconcile.ts'
+import type { Indexes } from './store.ts'
 
 // A watch that wakes a controller: which objects it sees, and whom each of them wakes.
 export interface Source {
   readonly resource: Resource
-  readonly scope: Pick<Scope, 'labels' | 'fields' | 'metadataOnly'>
+  readonly scope?: Pick<Scope, 'labels' | 'fields' | 'metadataOnly'>
+  readonly indexes?: Indexes<KubeObject>
   wakes(object: KubeObject, kind: Kind): readonly Key[]
 }
 
@@ -55,14 +58,13 @@ export function controller<T extends Subject, Seen>(written: Written<T, Seen>): 
 }
 
 export function itself(kind: Kind): Source {
-  return { resource: kind, scope: {}, wakes: (object) => [keyIn(object, object.metadata.name)] }
+  return { resource: kind, wakes: (object) => [keyIn(object, object.metadata.name)] }
 }
 
 // Wakes the owner, when it is of the controller's kind. Its version may be another one: kinds have no version here.
 export function ownerOf(resource: Resource): Source {
   return {
     resource,
-    scope: {},
     wakes: (object, kind) =>
       (object.metadata.ownerReferences ?? [])
         .filter((owner) => owner.kind === kind.kind && groupOf(owner.apiVersion) === kind.group)
@@ -73,9 +75,9 @@ export function ownerOf(resource: Resource): Source {
 export function mapped<T extends KubeObject>(
   resource: Resource<T>,
   wakes: (object: T) => readonly Key[],
-  scope: Source['scope'] = {},
+  how: Pick<Source, 'scope' | 'indexes'> = {},
 ): Source {
-  return { resource, scope, wakes }
+  return { resource, wakes, ...how }
 }
 
 export const applies = (resource: Resource): Right => ({ resource, verbs: ['patch'] })

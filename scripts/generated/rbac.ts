@@ -1,0 +1,72 @@
+// What the manager may do, and not a verb more: worked out from what its controllers declare.
+import { kinds } from '../../src/api/kinds.ts'
+import { CustomResourceDefinition, Event, Lease, SubjectAccessReview, TokenReview } from '../../src/api/neighbours.ts'
+import { resourceName } from '../../src/api/resource.ts'
+import { controllers } from '../../src/controllers/index.ts'
+import type { Right } from '../../src/runtime/controller.ts'
+import { leases } from '../../src/runtime/leadership.ts'
+import { migrationRights } from '../../src/runtime/migrator.ts'
+import { rightsOf, rulesOf } from '../../src/runtime/rights.ts'
+
+export const namespace = 'appthrust-capt-system'
+export const serviceAccount = 'capt-controller-manager'
+const name = 'appthrust-capt-manager'
+const group = 'rbac.authorization.k8s.io'
+const apiVersion = `${group}/v1`
+
+// Of the process itself, whatever its controllers do.
+const ownRights: readonly Right[] = [
+  { resource: Event, verbs: ['create', 'patch'] },
+  { resource: TokenReview, verbs: ['create'] }, // who asks for metrics
+  { resource: SubjectAccessReview, verbs: ['create'] },
+]
+
+export function managerRole() {
+  const rules = rulesOf([...rightsOf(controllers), ...migrationRights(kinds), ...ownRights])
+  const crds = kinds.map(resourceName)
+  return {
+    apiVersion,
+    kind: 'ClusterRole',
+    metadata: { name },
+    rules: rules.map((rule) =>
+      rule.apiGroups.includes(CustomResourceDefinition.group) ? { ...rule, resourceNames: crds } : rule,
+    ),
+  }
+}
+
+// A Lease that is not there yet has no name to be bound to.
+export function leaseRole() {
+  const of = { apiGroups: [Lease.group], resources: [Lease.plural] }
+  return {
+    apiVersion,
+    kind: 'Role',
+    metadata: { name, namespace },
+    rules: [
+      { ...of, verbs: ['create'] },
+      { ...of, verbs: ['get', 'patch'], resourceNames: Object.values(leases) },
+    ],
+  }
+}
+
+export function managerRBAC(): readonly object[] {
+  const subjects = [{ kind: 'ServiceAccount', name: serviceAccount, namespace }]
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: serviceAccount, namespace } },
+    managerRole(),
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name },
+      subjects,
+    },
+    leaseRole(),
+    {
+      apiVersion,
+      kind: 'RoleBinding',
+      metadata: { name, namespace },
+      roleRef: { apiGroup: group, kind: 'Role', name },
+      subjects,
+    },
+  ]
+}

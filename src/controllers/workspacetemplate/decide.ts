@@ -1,0 +1,44 @@
+// What is to be said of a WorkspaceTemplate: whether it can work, its revision, who uses it. No I/O, no clock, no memory.
+import type { Condition, Said } from '../../api/condition.ts'
+import { vocabulary } from '../../api/condition.ts'
+import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
+import { complaintsOf, revisionOf } from '../../terraform/template.ts'
+
+export interface Seen {
+  readonly template: WorkspaceTemplate
+  readonly users: readonly string[] // the applies that name it, as people write them
+}
+
+const say = vocabulary(WorkspaceTemplate.words)
+const namesTold = 10
+
+export function decide({ template, users }: Seen): Plan {
+  // It has no finalizer: a policy keeps one in use from being deleted, and nothing is left behind by one that goes.
+  if (stageOf({ object: template }) !== 'live') return idle
+  const ready = judged(template)
+  return {
+    effects: news(ready, template.status?.conditions),
+    conditions: [ready],
+    status: {
+      revision: revisionOf(template),
+      users: { count: users.length, names: users.toSorted().slice(0, namesTold) },
+    },
+    wake: 'onChange',
+  }
+}
+
+function judged(template: WorkspaceTemplate): Said {
+  const complaints = complaintsOf(template)
+  const [first] = complaints
+  if (!first) return say('Ready', 'Valid')
+  return say('Ready', first.reason, complaints.map(({ message }) => message).join('; '))
+}
+
+// An event when it is found wanting, once for each complaint.
+function news(ready: Said, before: readonly Condition[] = []): readonly Effect[] {
+  if (ready.status === 'True' || before.some(({ type, message }) => type === ready.type && message === ready.message)) {
+    return []
+  }
+  return [{ do: 'tell', type: 'Warning', reason: ready.reason, note: ready.message }]
+}

@@ -1,0 +1,88 @@
+// CAPT's own manager, as a process, under exactly the role that is shipped.
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { namespace, serviceAccount } from '../../scripts/generated/rbac.ts'
+import { until } from '../until.ts'
+import { answers } from './apiserver.ts'
+import type { BedAddress } from './bed.ts'
+import type { Household, Member } from './household.ts'
+import type { Kube } from './kube.ts'
+import { kubeconfig, type Reach } from './kubeconfig.ts'
+import { freePort } from './ports.ts'
+import { privateFile } from './private-file.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+export interface ManagerProcess {
+  readonly member: Member
+  readonly health: string // where /healthz and /readyz are
+  readonly diagnostics: string // where /metrics is
+  readonly identity: string // its name in the audit log
+  log(): Promise<readonly LogLine[]>
+}
+
+export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string }
+
+// The role and its account, once on a bed.
+export async function grantManager(kube: Kube): Promise<void> {
+  await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(root, 'manifests/rbac.yaml')])
+}
+
+// A kubeconfig file of the manager's account: through a proxy if one is given.
+export async function managerKubeconfig(
+  bed: { readonly kube: Kube; readonly folder: string },
+  way: Reach,
+): Promise<string> {
+  const token = await bed.kube.kubectl(['create', 'token', serviceAccount, '--namespace', namespace, '--duration=12h'])
+  const file = join(bed.folder, `manager-${new URL(way.server).port}.kubeconfig`)
+  return privateFile(file, kubeconfig(way, { token: token.trim() }))
+}
+
+export interface Launch {
+  readonly name: string
+  readonly kubeconfig: string
+  readonly flags?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export async function launchManager(
+  home: Pick<Household, 'start'>,
+  { name, kubeconfig: file, flags = [], env = {} }: Launch,
+): Promise<ManagerProcess> {
+  const [health, diagnostics] = [await freePort(), await freePort()]
+  const member = home.start(
+    name,
+    process.execPath,
+    [
+      join(root, 'src/bin/manager.ts'),
+      `--kubeconfig=${file}`,
+      `--health-addr=127.0.0.1:${health}`,
+      `--diagnostics-address=127.0.0.1:${diagnostics}`,
+      '--leader-elect',
+      `--leader-election-namespace=${namespace}`,
+      ...flags,
+    ],
+    env,
+  )
+  return {
+    member,
+    health: `http://127.0.0.1:${health}`,
+    diagnostics: `https://127.0.0.1:${diagnostics}`,
+    identity: `system:serviceaccount:${namespace}:${serviceAccount}`,
+    log: async () =>
+      (await readFile(member.log, 'utf8'))
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as LogLine),
+  }
+}
+
+export async function seeReady({ member, health }: ManagerProcess): Promise<void> {
+  await until(`${member.name} is ready`, async () => answers({ url: `${health}/readyz` }), {
+    withinSeconds: 60,
+    giveUp: member.obituary,
+  })
+}
+
+export type Managed = Pick<BedAddress, 'folder'>
