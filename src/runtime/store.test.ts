@@ -78,6 +78,13 @@ test('while everything is learnt anew readers see what was known; then exactly t
   expect(owned('y')).toEqual(['default/changed'])
 })
 
+test('the same resource version of another object is a change: a restored API server counts anew', () => {
+  const { store, news } = aStore()
+  store.put(aThing('a', 1))
+  store.put(aThing('a', 1, { uid: 'a-2' }))
+  expect(news()).toEqual(['added a a-1@1', 'removed a a-1@1', 'added a a-2@1'])
+})
+
 test('what is learnt again unchanged is not kept twice', () => {
   const { store } = aStore()
   store.put(aThing('a', 1))

@@ -1,0 +1,152 @@
+// What controllers read instead of asking the API server: one watch for each kind and scope they declare, shared by all of
+// them. It may be a moment late, and it never holds the bytes of a Secret.
+import { apiVersionOf, type KubeObject, type Resource, resourceName, tellKey } from '../api/resource.ts'
+import type { Client, Scope } from '../kube/client.ts'
+import type { Clock } from './clock.ts'
+import { createPool, hashOf, type Pool } from './pool.ts'
+import type { Read } from './reconcile.ts'
+import { type Reflector, startReflector } from './reflector.ts'
+import type { Handler, Indexes } from './store.ts'
+import { createView, type View } from './view.ts'
+
+export interface Wish<T> {
+  readonly scope?: Scope
+  readonly indexes?: Indexes<T>
+  readonly onChange?: Handler<T> // of every object of the kind that somebody watches
+}
+
+export interface Cache extends Read {
+  // Before `start`.
+  watch<T extends KubeObject>(resource: Resource<T>, wish?: Wish<T>): void
+  // Resolves when everything has been learnt; to false when it was stopped before.
+  start(): Promise<boolean>
+  isSynced(): boolean
+  // Hands each object to its handlers once a period, some at a time.
+  resync(periodMs: number): void
+  // For metrics.
+  watches(): readonly Reflecting[]
+  stop(): void
+}
+
+export interface Reflecting extends Reflector {
+  readonly resource: string
+  size(): number
+}
+
+export interface CacheOptions {
+  readonly client: Pick<Client, 'list' | 'watch' | 'ready'>
+  readonly clock: Clock
+  readonly random: () => number // from 0 up to 1
+  readonly trouble: (resource: Resource, error: unknown, againAfterMs?: number) => void
+}
+
+const momentsInAPeriod = 64
+
+export function createCache({ clock, ...options }: CacheOptions): Cache {
+  const kinds = new Map<string, Kind<KubeObject>>()
+  const pool = createPool()
+  let reflectors: readonly Reflecting[] | undefined
+  let callOffResync = () => {}
+
+  function kindOf<T extends KubeObject>(resource: Resource<T>): Kind<T> {
+    const kind = kinds.get(idOf(resource))
+    if (!kind || !isOf(kind, resource)) throw new Error(`nobody watches ${idOf(resource)}: declare it before the start`)
+    return kind
+  }
+
+  return {
+    watch(resource, wish = {}) {
+      if (!kinds.has(idOf(resource))) kinds.set(idOf(resource), createKind(resource, { clock, ...options, pool }))
+      kindOf(resource).add(wish)
+    },
+    async start() {
+      reflectors = [...kinds.values()].flatMap((kind) => kind.start())
+      return (await Promise.all(reflectors.map(async (each) => each.whenSynced()))).every(Boolean)
+    },
+    get: (resource, key) => kindOf(resource).view.get(tellKey(key)),
+    list: (resource, namespace) => kindOf(resource).view.list(namespace),
+    byIndex: (resource, index, value) => kindOf(resource).view.byIndex(index, value),
+    isSynced: () => reflectors?.every((each) => each.isSynced()) ?? false,
+    resync(periodMs) {
+      let moment = 0
+      const next = () => {
+        callOffResync = clock.wakeAt(clock.now() + periodMs / momentsInAPeriod, () => {
+          next()
+          for (const { view } of kinds.values()) view.resync((key) => hashOf(key) % momentsInAPeriod === moment)
+          moment = (moment + 1) % momentsInAPeriod
+        })
+      }
+      next()
+    },
+    watches: () => reflectors ?? [],
+    stop() {
+      callOffResync()
+      for (const each of reflectors ?? []) each.stop()
+    },
+  }
+}
+
+interface Kind<T extends KubeObject> {
+  readonly id: string
+  readonly view: View<T>
+  add(wish: Wish<T>): void
+  start(): readonly Reflecting[]
+}
+
+function createKind<T extends KubeObject>(
+  resource: Resource<T>,
+  options: CacheOptions & { readonly pool: Pool },
+): Kind<T> {
+  const { pool, trouble, ...others } = options
+  const indexes: Record<string, (object: T) => readonly string[]> = {}
+  const handlers: Handler<T>[] = []
+  const scopes = new Map<string, Scope>()
+  const view = createView<T>({
+    keep(object) {
+      const kept = resource.keep(object)
+      pool(kept)
+      return kept
+    },
+    indexes,
+    onChange(change) {
+      for (const handle of handlers) {
+        try {
+          handle(change)
+        } catch (error) {
+          trouble(resource, error) // which keeps no other from being told
+        }
+      }
+    },
+  })
+  return {
+    id: idOf(resource),
+    view,
+    add({ scope = {}, indexes: more = {}, onChange }) {
+      for (const [name, index] of Object.entries(more)) {
+        if ((indexes[name] ??= index) !== index) throw new Error(`${idOf(resource)} has another index ${name} already`)
+      }
+      if (onChange) handlers.push(onChange)
+      const { namespace, labels, fields, metadataOnly = resource.isSecret } = scope
+      for (const other of scopes.values()) {
+        if (other.metadataOnly !== metadataOnly) throw new Error(`${idOf(resource)} is watched whole and in part`)
+      }
+      const all = metadataOnly ? { ...scope, metadataOnly } : scope
+      scopes.set(JSON.stringify([namespace, labels, fields]), all)
+    },
+    start: () =>
+      [...scopes.values()].map((scope) => {
+        const store = view.addStore()
+        const tell = (error: unknown, againAfterMs: number) => trouble(resource, error, againAfterMs)
+        const reflector = startReflector({ ...others, resource, scope, store, trouble: tell })
+        return { ...reflector, resource: resourceName(resource), size: store.size }
+      }),
+  }
+}
+
+function isOf<T extends KubeObject>(kind: Kind<KubeObject>, resource: Resource<T>): kind is Kind<T> {
+  return kind.id === idOf(resource)
+}
+
+function idOf(resource: Resource): string {
+  return `${resourceName(resource)} ${apiVersionOf(resource)}`
+}

@@ -1,0 +1,183 @@
+// Keeps a store equal to what the API server has, for ever: learns everything, then watches. It decides nothing.
+//
+// Flow. WatchList, or a paged LIST where the API server refuses that; then events and bookmarks; when a watch ends or
+// breaks, on from the last resource version seen; when that has expired, everything anew, while readers see what was
+// known. Guarantees. After each end there is a wait, growing while watches are short-lived, so that no API server is
+// hammered. A kind that is not served counts as one without objects, but only when an API server that calls itself ready
+// has said so twice.
+import { type KubeObject, type Resource, resourceName } from '../api/resource.ts'
+import type { Client, Scope, WatchEvent } from '../kube/client.ts'
+import { ApiError, isExpired, isNotServed } from '../kube/errors.ts'
+import { createBackoff } from './backoff.ts'
+import type { Clock } from './clock.ts'
+import type { Learning, Store } from './store.ts'
+
+export interface Reflector {
+  isSynced(): boolean // the store has been equal once
+  whenSynced(): Promise<boolean> // false: it was stopped before
+  lastSuccess(): number | undefined // when the API server last told something; by the clock
+  restarts(): number // how often it asked again, for whatever reason
+  stop(): void
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly client: Pick<Client, 'list' | 'watch' | 'ready'>
+  readonly resource: Resource<T>
+  readonly scope: Scope
+  readonly store: Store<T>
+  readonly clock: Clock
+  readonly random: () => number // from 0 up to 1
+  readonly trouble: (error: unknown, againAfterMs: number) => void
+}
+
+const firstWaitMs = 200
+const longestWaitMs = 30_000
+const longestRetryAfterMs = 300_000 // what a proxy in maintenance asks for must not blind us for hours
+const longLifeMs = 5000 // a watch that lived so long was none that is closed at once
+const notServedWaitMs = 5000
+const surelyNotServedMs = 2000 // between the two times it must be said
+const overdueMs = 30_000 // a watch that outlives its timeout by so much is dead, whatever the connection says
+const pageSize = 500
+
+export function startReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector {
+  const { client, resource, scope, store, clock, random, trouble } = options
+  const backoff = createBackoff({ firstMs: firstWaitMs, longestMs: longestWaitMs, random })
+  const synced = Promise.withResolvers<boolean>()
+  let at: string | undefined // the resource version up to which the store knows everything
+  let mustList = false // until everything has been learnt: WatchList was of no use
+  let notServedSince: number | undefined
+  let isSynced = false
+  let isStopped = false
+  let lastSuccess: number | undefined
+  let restarts = 0
+  let leave = () => {} // whatever is waited for
+
+  function learnt(resourceVersion: string): void {
+    at = resourceVersion
+    mustList = false
+    isSynced = true
+    synced.resolve(true)
+  }
+
+  async function listAll(): Promise<void> {
+    const replacing = store.startReplacing()
+    let from: string | undefined
+    do {
+      const page = await client.list(resource, { ...scope, limit: pageSize, ...(from !== undefined && { from }) })
+      if (isStopped) return
+      lastSuccess = clock.now()
+      for (const object of page.items) replacing.put(object)
+      from = page.next
+      if (from === undefined) learnt(page.resourceVersion)
+    } while (from !== undefined)
+    replacing.finish()
+  }
+
+  async function watch(): Promise<void> {
+    const timeoutSeconds = 300 + Math.floor(random() * 300)
+    const calling = new AbortController()
+    leave = () => calling.abort(new Error('the watch was stopped'))
+    const forget = clock.wakeAt(clock.now() + timeoutSeconds * 1000 + overdueMs, () =>
+      calling.abort(new Error(`cannot watch ${resourceName(resource)}: nothing came, not even the end that was due`)),
+    )
+    const replacing = at === undefined ? store.startReplacing() : undefined
+    const from = at === undefined ? { initialEvents: true as const } : { resourceVersion: at }
+    try {
+      for await (const event of client.watch(resource, { ...scope, ...from, timeoutSeconds }, calling.signal)) {
+        if (isStopped) return
+        lastSuccess = clock.now()
+        if (event.type !== 'BOOKMARK') hear(event, at === undefined && replacing ? replacing : store)
+        else if (at !== undefined) at = event.resourceVersion
+        else if (!event.isInitialEnd)
+          return void (mustList = true) // it does not know what it was asked
+        else {
+          learnt(event.resourceVersion)
+          replacing?.finish()
+        }
+      }
+      lastSuccess = clock.now()
+      if (at === undefined) mustList = true
+    } catch (error) {
+      if (at === undefined && error instanceof ApiError && (error.code === 400 || error.code === 422)) mustList = true
+      throw error
+    } finally {
+      forget()
+    }
+  }
+
+  function hear({ type, object }: Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>, learning: Learning<T>): void {
+    if (at !== undefined) at = object.metadata.resourceVersion
+    if (type === 'DELETED') learning.remove(object)
+    else learning.put(object)
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      const began = clock.now()
+      try {
+        if (at === undefined && mustList) await listAll()
+        if (isStopped) return
+        await watch()
+        notServedSince = undefined
+        await pause(nextWait(began))
+      } catch (error) {
+        if (isNotServed(error)) await considerNotServed()
+        else notServedSince = undefined
+        if (isStopped) return
+        const waitMs = waitAfter(error, began)
+        trouble(error, waitMs)
+        await pause(waitMs)
+      }
+      if (isStopped) return
+      restarts++
+    }
+  }
+
+  function nextWait(began: number): number {
+    if (clock.now() - began >= longLifeMs) backoff.reset()
+    return backoff.next()
+  }
+
+  function waitAfter(error: unknown, began: number): number {
+    if (isNotServed(error)) return notServedWaitMs * (0.5 + random() / 2)
+    if (isExpired(error)) at = undefined
+    const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+    return Math.max(nextWait(began), Math.min(asked, longestRetryAfterMs))
+  }
+
+  // What an API server says of a kind it does not serve, any Go proxy says of everything: believed only together with
+  // readiness, and twice.
+  async function considerNotServed(): Promise<void> {
+    at = undefined
+    if (!(await client.ready())) return void (notServedSince = undefined)
+    notServedSince ??= clock.now()
+    if (isStopped || clock.now() - notServedSince < surelyNotServedMs) return
+    isSynced = true
+    synced.resolve(true)
+    store.startReplacing().finish()
+  }
+
+  async function pause(ms: number): Promise<void> {
+    if (isStopped) return
+    await new Promise<void>((resolve) => {
+      const callOff = clock.wakeAt(clock.now() + ms, resolve)
+      leave = () => {
+        callOff()
+        resolve()
+      }
+    })
+  }
+
+  void run()
+  return {
+    isSynced: () => isSynced,
+    whenSynced: async () => synced.promise,
+    lastSuccess: () => lastSuccess,
+    restarts: () => restarts,
+    stop() {
+      isStopped = true
+      leave()
+      synced.resolve(false)
+    },
+  }
+}
