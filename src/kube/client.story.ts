@@ -64,7 +64,7 @@ describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
     const template = {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
       kind: 'WorkspaceTemplate',
-      metadata: { name: 'demo', namespace },
+      metadata: { name: 'demo', namespace, annotations: { 'cluster.x-k8s.io/paused': '' } },
       spec: { template: { spec: { forProvider: { source: 'Inline', module: '# nothing' } } } },
     } as const
     await client.create(WorkspaceTemplate, template)

@@ -267,7 +267,7 @@ describe('through a proxy', () => {
     server.on('connect', ({ url = '', headers }, socket: Socket) => {
       asked.push(`${url} ${headers['proxy-authorization'] ?? ''}`.trim())
       socket.write(answer)
-      if (!answer.includes(' 200 ')) return socket.end()
+      if (!answer.includes(' 200 ')) return void socket.end()
       const [host, port] = url.split(':')
       const far = connect(Number(port), host)
       far.on('error', () => socket.destroy())

@@ -21,7 +21,7 @@ async function aStage() {
   const template: WorkspaceTemplate = {
     apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
     kind: 'WorkspaceTemplate',
-    metadata: key,
+    metadata: { ...key, annotations: { 'cluster.x-k8s.io/paused': '' } }, // CAPT's own manager leaves it alone
     spec: { template: { spec: { forProvider: { source: 'Inline', module: '#' } } } },
   }
   await client.create(WorkspaceTemplate, template)
