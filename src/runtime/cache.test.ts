@@ -41,7 +41,8 @@ test('controllers that declare the same share a watch, their indexes and what is
   cache.watch(Notes, { onChange: ({ what, key }) => told.push(`two: ${what} ${key}`) })
   server.put('a', 'hello')
   expect(cache.isSynced()).toBe(false)
-  const synced = cache.start()
+  const synced = cache.whenSynced()
+  cache.start()
   expect(cache.isSynced()).toBe(false)
   await clock.advance(1)
   expect(await synced).toBe(true)
@@ -57,7 +58,7 @@ test('controllers that declare the same share a watch, their indexes and what is
 test('a kind is watched once for each scope, a Secret never with its bytes', async () => {
   const { clock, server, cache, scopes } = aScene()
   for (const scope of [{ labels: 'a=b' }, { fields: 'type=x' }, { labels: 'a=b' }]) cache.watch(Secret, { scope })
-  void cache.start()
+  cache.start()
   await clock.advance(1)
   expect(server.asked.watch).toBe(2)
   expect(scopes).toMatchObject([
@@ -77,7 +78,7 @@ test('a handler that fails is reported, and keeps no other from being told', asy
   cache.watch(Notes, { onChange: ({ key }) => told.push(key) })
   server.put('a')
   server.put('b')
-  void cache.start()
+  cache.start()
   await clock.advance(1)
   expect(told).toEqual(['a', 'b'])
   expect(troubles).toEqual(['Note Error: cannot', 'Note Error: cannot'])
@@ -89,7 +90,7 @@ test('each object is handed to its handlers once a period, some at a time', asyn
   cache.watch(Notes, { onChange: ({ what, key }) => what === 'resync' && told.push({ key, at: clock.now() }) })
   const names = Array.from({ length: 640 }, (_, index) => `note-${index}`)
   for (const name of names) server.put(name)
-  void cache.start()
+  cache.start()
   cache.resync(64_000)
   for (let period = 1; period <= 3; period++) {
     await clock.advance(64_000)
@@ -106,10 +107,14 @@ test('a cache that is stopped before it knows everything says so', async () => {
   const { clock, server, cache } = aScene()
   server.mishaps.push({ do: 'silence', after: 0 })
   cache.watch(Notes)
-  const synced = cache.start()
+  const synced = cache.whenSynced()
+  cache.start()
   await clock.advance(1)
   cache.stop()
   expect(await synced).toBe(false)
+  const never = aScene().cache
+  never.stop()
+  expect(await never.whenSynced()).toBe(false)
 })
 
 test('who reads what nobody watches, or declares what does not fit, is told so', () => {

@@ -1,13 +1,19 @@
 // What controllers read instead of asking the API server: one watch for each kind and scope they declare, shared by all of
 // them. It may be a moment late, and it never holds the bytes of a Secret.
-import { apiVersionOf, type KubeObject, type Resource, resourceName, tellKey } from '../api/resource.ts'
+import { apiVersionOf, type Key, type KubeObject, type Resource, resourceName, tellKey } from '../api/resource.ts'
 import type { Client, Scope } from '../kube/client.ts'
 import type { Clock } from './clock.ts'
 import { createPool, hashOf, type Pool } from './pool.ts'
-import type { Read } from './reconcile.ts'
 import { type Reflector, startReflector } from './reflector.ts'
 import type { Handler, Indexes } from './store.ts'
 import { createView, type View } from './view.ts'
+
+// What controllers see of it.
+export interface Read {
+  get<T extends KubeObject>(resource: Resource<T>, key: Key): T | undefined
+  list<T extends KubeObject>(resource: Resource<T>, namespace?: string): readonly T[]
+  byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly T[]
+}
 
 export interface Wish<T> {
   readonly scope?: Scope
@@ -18,9 +24,9 @@ export interface Wish<T> {
 export interface Cache extends Read {
   // Before `start`.
   watch<T extends KubeObject>(resource: Resource<T>, wish?: Wish<T>): void
-  // Resolves when everything has been learnt; to false when it was stopped before.
-  start(): Promise<boolean>
+  start(): void
   isSynced(): boolean
+  whenSynced(): Promise<boolean> // false: it was stopped before
   // Hands each object to its handlers once a period, some at a time.
   resync(periodMs: number): void
   // For metrics.
@@ -45,6 +51,7 @@ const momentsInAPeriod = 64
 export function createCache({ clock, ...options }: CacheOptions): Cache {
   const kinds = new Map<string, Kind<KubeObject>>()
   const pool = createPool()
+  const started = Promise.withResolvers<void>()
   let reflectors: readonly Reflecting[] | undefined
   let callOffResync = () => {}
 
@@ -54,19 +61,26 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
     return kind
   }
 
+  const isSynced = () => reflectors?.every((each) => each.isSynced()) ?? false
+
   return {
     watch(resource, wish = {}) {
       if (!kinds.has(idOf(resource))) kinds.set(idOf(resource), createKind(resource, { clock, ...options, pool }))
       kindOf(resource).add(wish)
     },
-    async start() {
+    start() {
       reflectors = [...kinds.values()].flatMap((kind) => kind.start())
-      return (await Promise.all(reflectors.map(async (each) => each.whenSynced()))).every(Boolean)
+      started.resolve()
     },
     get: (resource, key) => kindOf(resource).view.get(tellKey(key)),
     list: (resource, namespace) => kindOf(resource).view.list(namespace),
     byIndex: (resource, index, value) => kindOf(resource).view.byIndex(index, value),
-    isSynced: () => reflectors?.every((each) => each.isSynced()) ?? false,
+    isSynced,
+    async whenSynced() {
+      await started.promise
+      await Promise.all((reflectors ?? []).map(async (each) => each.whenSynced()))
+      return isSynced()
+    },
     resync(periodMs) {
       let moment = 0
       const next = () => {
@@ -82,6 +96,7 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
     stop() {
       callOffResync()
       for (const each of reflectors ?? []) each.stop()
+      started.resolve()
     },
   }
 }

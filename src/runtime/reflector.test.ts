@@ -268,6 +268,7 @@ describe('a kind that is not served', () => {
     expect(news()).toEqual(['added a', 'removed a'])
     await clock.advance(10 * minute)
     expect(server.asked.watch).toBeLessThan(250)
+    expect(reflector.lastSuccess()).toBeGreaterThan(10 * minute)
     server.is.served = true
     await clock.advance(5000)
     expect(news()).toEqual(['added a'])
@@ -372,7 +373,7 @@ describe('whatever happens in whatever order', () => {
         fc.constantFrom(0, 7),
         fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
         async (all, watchList, laggingMs, dice) => {
-          const random = () => dice.next().value ?? 0
+          const random = () => Number(dice.next().value)
           const { clock, server, start, known, everTold, timers, isEqual } = aScene({ random, stopAtEnd: false })
           Object.assign(server.is, { watchList, laggingMs })
           const reflector = start()

@@ -152,6 +152,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     if (!(await client.ready())) return void (notServedSince = undefined)
     notServedSince ??= clock.now()
     if (isStopped || clock.now() - notServedSince < surelyNotServedMs) return
+    lastSuccess = clock.now()
     isSynced = true
     synced.resolve(true)
     store.startReplacing().finish()

@@ -121,7 +121,7 @@ describe('whatever comes in whatever order', () => {
           indexes: { byOwner: (thing) => thing.owners },
           onChange({ what, key, object, before }) {
             expect(known.get(key)).toBe(what === 'removed' ? object : before)
-            if (what === 'changed') expect(before?.metadata.uid).toBe(object.metadata.uid)
+            expect(what === 'changed' ? before?.metadata.uid : object.metadata.uid).toBe(object.metadata.uid)
             if (what === 'removed') known.delete(key)
             else known.set(key, object)
           },
