@@ -19,11 +19,6 @@ const mostKept = 1000
 export function createReviews(client: Pick<Client, 'create'>, clock: Clock): Reviews {
   const kept = new Map<string, { readonly verdict: Promise<Verdict>; until: number }>()
 
-  function forgetSome(): void {
-    for (const [key, { until }] of kept) if (until <= clock.now()) kept.delete(key)
-    for (const key of kept.keys()) if (kept.size >= mostKept) kept.delete(key)
-  }
-
   async function ask(token: Sealed, asked: { readonly verb: string; readonly path: string }): Promise<Verdict> {
     // The API server refuses an access review whose metadata says anything.
     const metadata = { name: '' }
@@ -49,7 +44,9 @@ export function createReviews(client: Pick<Client, 'create'>, clock: Clock): Rev
       const key = createHash('sha256').update(`${asked.verb} ${asked.path} ${token.open()}`).digest('base64')
       const before = kept.get(key)
       if (before && before.until > clock.now()) return before.verdict
-      forgetSome()
+      kept.delete(key)
+      const [oldest] = kept.keys()
+      if (oldest !== undefined && kept.size >= mostKept) kept.delete(oldest)
       // Who asks while it is being asked waits for the same answer.
       const entry = { verdict: ask(token, asked), until: Number.POSITIVE_INFINITY }
       kept.set(key, entry)
