@@ -93,7 +93,7 @@ export async function serveManager({
     log.info('leading', { identity })
     // Who sees one namespace only cannot rewrite what is in the others.
     if (!settings.namespace && parts.includes('infrastructure')) void migrate({ client, resources: kinds, log })
-    if (await synced) manager.work()
+    if (await cache.whenSynced()) manager.work()
   }
 
   const leadership = createLeadership({
@@ -163,7 +163,7 @@ export async function serveManager({
       }),
   ])
 
-  const synced = cache.start()
+  cache.start()
   cache.resync(settings.syncMs)
   for (const { resource, size, restarts, lastSuccess } of cache.watches()) {
     metrics.cached.read({ resource }, size)
