@@ -120,8 +120,8 @@ describe('over HTTP/2', () => {
 
   test('what is refused is asked again, three times at most', async () => {
     const refuse = (stream: http2.ServerHttp2Stream) => stream.close(http2.constants.NGHTTP2_REFUSED_STREAM)
-    const once_ = await anHttp2Server((stream, { nth }) => (nth === 1 ? refuse(stream) : answering(stream, 'at last')))
-    expect(await ask(wireTo(once_.port), { method: 'POST', body: '{}' })).toBe('200 at last')
+    const shy = await anHttp2Server((stream, { nth }) => (nth === 1 ? refuse(stream) : answering(stream, 'at last')))
+    expect(await ask(wireTo(shy.port), { method: 'POST', body: '{}' })).toBe('200 at last')
     const always = await anHttp2Server(refuse)
     expect(await trouble(ask(wireTo(always.port)))).not.toBe('went well')
     expect(always.asked()).toBe(3)

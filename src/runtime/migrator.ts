@@ -75,18 +75,13 @@ function isStoredOnlyAs(storage: string, { status }: CustomResourceDefinition): 
   return status?.storedVersions?.join() === storage
 }
 
-interface ManagedFields {
-  readonly apiVersion?: string
-}
-
 async function rewrite(
   client: Migration['client'],
   resource: Resource,
   object: KubeObject,
   served: readonly string[],
 ): Promise<boolean> {
-  const { uid, resourceVersion } = object.metadata
-  const { managedFields = [] } = object.metadata as { readonly managedFields?: readonly ManagedFields[] }
+  const { uid, resourceVersion, managedFields = [] } = object.metadata
   const living = managedFields.filter(({ apiVersion = '' }) => served.includes(apiVersion))
   // An empty list would change nothing; one empty entry empties it.
   const owners = living.length === managedFields.length ? {} : { managedFields: living.length > 0 ? living : [{}] }

@@ -16,7 +16,7 @@ const finalizer = 'capt.appthrust.io/story'
 async function aStage() {
   const namespace = await bed.namespace('carry-out')
   const userAgent = `carry-out-${namespace}`
-  const client = await aClient(bed.kubeconfig, { userAgent })
+  const client = aClient(bed.kubeconfig, { userAgent })
   const key = { namespace, name: 'demo' }
   const template: WorkspaceTemplate = {
     apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
