@@ -12,7 +12,7 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[]
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
-  readonly managedFields?: readonly { readonly apiVersion?: string }[] // who owns which field; kept nowhere
+  readonly managedFields?: readonly { readonly manager?: string; readonly apiVersion?: string }[] // who owns which field; kept nowhere
 }
 
 export interface OwnerReference {
