@@ -2,6 +2,7 @@
 // kept, only what it hashes to.
 import { createHash } from 'node:crypto'
 import { SubjectAccessReview, TokenReview } from '../api/neighbours.ts'
+import { apiVersionOf } from '../api/resource.ts'
 import type { Sealed } from '../api/sealed.ts'
 import type { Client } from '../kube/client.ts'
 import type { Clock } from './clock.ts'
@@ -23,16 +24,16 @@ export function createReviews(client: Pick<Client, 'create'>, clock: Clock): Rev
     // The API server refuses an access review whose metadata says anything.
     const metadata = { name: '' }
     const { status } = await client.create(TokenReview, {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenReview',
+      apiVersion: apiVersionOf(TokenReview),
+      kind: TokenReview.kind,
       metadata,
       spec: { token: token.open() },
     })
     if (!status?.authenticated) return 'unknown'
     const { username: user = '', groups = [] } = status.user ?? {}
     const access = await client.create(SubjectAccessReview, {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
+      apiVersion: apiVersionOf(SubjectAccessReview),
+      kind: SubjectAccessReview.kind,
       metadata,
       spec: { user, groups, nonResourceAttributes: asked },
     })
