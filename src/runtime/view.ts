@@ -25,9 +25,9 @@ export function createView<T extends KubeObject>({ keep, indexes, onChange }: St
     for (const merged of changesOf(key, last, now)) onChange(merged)
   }
 
-  function* entries(): Generator<[string, T]> {
+  function eachMeant(isMeant: (key: string, object: T) => boolean, visit: (key: string, object: T) => void): void {
     for (const store of stores) {
-      for (const [key, object] of store.entries()) if (get(key) === object) yield [key, object]
+      for (const [key, object] of store.entries()) if (isMeant(key, object) && get(key) === object) visit(key, object)
     }
   }
 
@@ -35,9 +35,8 @@ export function createView<T extends KubeObject>({ keep, indexes, onChange }: St
     get,
     list(namespace) {
       const found: T[] = []
-      for (const [, object] of entries()) {
-        if (namespace === undefined || object.metadata.namespace === namespace) found.push(object)
-      }
+      const isThere = (_: string, { metadata }: T) => namespace === undefined || metadata.namespace === namespace
+      eachMeant(isThere, (_, object) => found.push(object))
       return found
     },
     byIndex(index, value) {
@@ -51,9 +50,7 @@ export function createView<T extends KubeObject>({ keep, indexes, onChange }: St
       return found
     },
     resync(isMeant) {
-      for (const [key, object] of entries()) {
-        if (isMeant(key)) onChange({ what: 'resync', key, object, before: undefined })
-      }
+      eachMeant(isMeant, (key, object) => onChange({ what: 'resync', key, object, before: undefined }))
     },
     addStore() {
       const store: Store<T> = createStore({ keep, indexes, onChange: (change) => merge(change, store) })
