@@ -46,6 +46,9 @@ export interface WireOptions {
 
 const attempts = 3
 
+// There is not even a connection.
+export class Unreachable extends Error {}
+
 class NotBegun extends Error {
   readonly why: Error
   constructor(why: Error) {
@@ -68,7 +71,9 @@ export function createWire(access: Access, options: WireOptions = {}): Wire {
   let current: Promise<Line> | undefined
 
   async function connect(): Promise<Line> {
-    const dialled = await dial(access, protocols, closing.signal)
+    const dialled = await dial(access, protocols, closing.signal).catch((error: unknown) => {
+      throw new Unreachable(error instanceof Error ? error.message : String(error), { cause: error })
+    })
     const forget = () => lines.delete(line)
     const line =
       dialled.protocol === 'h2'
