@@ -44,7 +44,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   const backoff = createBackoff({ firstMs: firstWaitMs, longestMs: longestWaitMs, random })
   const synced = Promise.withResolvers<boolean>()
   let at: string | undefined // the resource version up to which the store knows everything
-  let mustList = false // until everything has been learnt: WatchList was of no use
+  let mustList = false // the watch was not understood
   let notServedSince: number | undefined
   let isSynced = false
   let isStopped = false
@@ -54,7 +54,6 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
 
   function learnt(all: Replacing<T>, resourceVersion: string | undefined): void {
     at = resourceVersion
-    mustList = false
     isSynced = true
     synced.resolve(true)
     all.finish()
@@ -99,7 +98,8 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
       lastSuccess = clock.now()
       mustList = replacing !== undefined
     } catch (error) {
-      mustList = replacing !== undefined && error instanceof ApiError && (error.code === 400 || error.code === 422)
+      mustList = error instanceof ApiError && (error.code === 400 || error.code === 422)
+      if (mustList) at = undefined
       throw error
     } finally {
       forget()
