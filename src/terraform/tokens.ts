@@ -80,7 +80,7 @@ export function tokensOf(text: string): readonly Token[] {
     else if (inner?.in === 'template') {
       const braces = inner.braces + (mark === '{' ? 1 : mark === '}' ? -1 : 0)
       if (braces < 0) leave()
-      else around[around.length - 1] = { ...inner, braces }
+      else if (braces !== inner.braces) around[around.length - 1] = { ...inner, braces }
     } else if (!inner) {
       const kind = kinds.find((each) => found.groups?.[each] !== undefined)
       if (kind) tokens.push({ ...began, kind, text: found[0] })
