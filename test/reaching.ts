@@ -9,8 +9,8 @@ export const protocols: Readonly<Record<Version, readonly ['h2' | 'http/1.1']>> 
   'HTTP/1.1': ['http/1.1'],
 }
 
-export async function aClient(kubeconfig: string, options: ClientOptions = {}): Promise<Client> {
-  const client = createClient(await findAccess({ kubeconfig, env: {} }), options)
+export function aClient(kubeconfig: string, options: ClientOptions = {}): Client {
+  const client = createClient(findAccess({ kubeconfig, env: {} }), options)
   onTestFinished(() => client.close())
   return client
 }

@@ -26,13 +26,13 @@ test('every reason is one that Cluster API can copy into a Cluster', () => {
 
 describe('the conditions an object is to have', () => {
   const words = { Ready: { Valid: 'True', Invalid: 'False' }, Applied: { Converged: 'True' } } as const
-  const say = vocabulary(words)
+  const tell = vocabulary(words)
   const telling = { words, generation: 2, now: '2026-11-16T12:00:00Z' }
   const before = tellConditions([], {
     ...telling,
     generation: 1,
     now: '2026-11-16T11:00:00Z',
-    said: [say('Ready', 'Valid')],
+    said: [tell('Ready', 'Valid')],
   })
 
   test('one that is not said is Unknown, so that nothing stale survives', () => {
@@ -43,23 +43,23 @@ describe('the conditions an object is to have', () => {
   })
 
   test('a status that stays keeps its time, one that changes gets a new one', () => {
-    const same = tellConditions(before, { ...telling, said: [say('Ready', 'Valid', 'still')] })
+    const same = tellConditions(before, { ...telling, said: [tell('Ready', 'Valid', 'still')] })
     expect(same[0]).toMatchObject({
       lastTransitionTime: '2026-11-16T11:00:00Z',
       observedGeneration: 2,
       message: 'still',
     })
-    const other = tellConditions(before, { ...telling, said: [say('Ready', 'Invalid')] })
+    const other = tellConditions(before, { ...telling, said: [tell('Ready', 'Invalid')] })
     expect(other[0]).toMatchObject({ lastTransitionTime: telling.now, status: 'False' })
   })
 
   test('of two about one type the later counts', () => {
-    const told = tellConditions(before, { ...telling, said: [say('Ready', 'Valid'), writeFailed('503')] })
+    const told = tellConditions(before, { ...telling, said: [tell('Ready', 'Valid'), writeFailed('503')] })
     expect(told[0]).toMatchObject({ status: 'Unknown', reason: 'WriteFailed', message: '503' })
   })
 
   test('those that are to stay stay to the letter, their generation too', () => {
-    const told = tellConditions(before, { ...telling, others: 'stay', said: [say('Applied', 'Converged')] })
+    const told = tellConditions(before, { ...telling, others: 'stay', said: [tell('Applied', 'Converged')] })
     expect(told[0]).toBe(before[0])
     expect(told[1]).toMatchObject({ status: 'True', observedGeneration: 2 })
   })

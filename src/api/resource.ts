@@ -12,6 +12,7 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[]
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
+  readonly managedFields?: readonly { readonly manager?: string; readonly apiVersion?: string }[] // who owns which field; kept nowhere
 }
 
 export interface OwnerReference {
@@ -80,7 +81,7 @@ export function resourceName({ plural, group }: Pick<Resource, 'plural' | 'group
 
 // An object without what nobody here reads and which is often half of it.
 export function slim<T extends KubeObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata as ObjectMeta & { managedFields?: unknown }
+  const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata: withoutLastApplied(metadata) }
 }
 

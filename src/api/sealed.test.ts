@@ -9,7 +9,7 @@ test('a sealed value is given away only when asked for', () => {
 })
 
 test.each<[string, string]>([
-  ['as text', `${token}`],
+  ['as text', String(token)],
   ['in JSON', JSON.stringify({ token })],
   ['inspected', inspect({ token }, { depth: null, showHidden: true })],
   ['joined', [token].join(',')],

@@ -48,7 +48,7 @@ function readSettings(argv: readonly string[]) {
     return settingsOf(argv)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`${error.message}\nRun with --help for all flags.\n`)
+    process.stderr.write(`${error.message}\n`)
     return process.exit(2)
   }
 }

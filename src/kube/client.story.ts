@@ -22,10 +22,10 @@ async function drained(events: AsyncIterable<unknown>): Promise<void> {
 }
 
 describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
-  const theClient = async () => aClient(bed.kubeconfig, { protocols: protocols[version] })
+  const theClient = () => aClient(bed.kubeconfig, { protocols: protocols[version] })
 
   test('an object is made, read, changed, applied and deleted, and what is refused is known by its kind', async () => {
-    const client = await theClient()
+    const client = theClient()
     const namespace = await bed.namespace('client')
     const key = { namespace, name: 'demo' }
     expect(isNotFound(await trouble(client.get(ConfigMap, key)), 'demo')).toBe(true)
@@ -59,12 +59,12 @@ describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
   })
 
   test('a status is patched apart from the rest', async () => {
-    const client = await theClient()
+    const client = theClient()
     const namespace = await bed.namespace('client')
     const template = {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
       kind: 'WorkspaceTemplate',
-      metadata: { name: 'demo', namespace },
+      metadata: { name: 'demo', namespace, annotations: { 'cluster.x-k8s.io/paused': '' } },
       spec: { template: { spec: { forProvider: { source: 'Inline', module: '# nothing' } } } },
     } as const
     await client.create(WorkspaceTemplate, template)
@@ -75,7 +75,7 @@ describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
   })
 
   test('a list comes in pages, names the kind of each item, and agrees with the official client', async () => {
-    const client = await theClient()
+    const client = theClient()
     const namespace = await bed.namespace('client')
     for (let each = 0; each < 5; each++) await client.create(ConfigMap, map(namespace, `demo-${each}`))
     const names: string[] = []
@@ -99,7 +99,7 @@ describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
   })
 
   test('a watch tells what is there, that this was all, and what happens then', async () => {
-    const client = await theClient()
+    const client = theClient()
     const namespace = await bed.namespace('client')
     await client.create(ConfigMap, map(namespace, 'first'))
     const told: string[] = []
@@ -131,10 +131,10 @@ describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
   })
 
   test('a watch from too long ago is told so', async () => {
-    const client = await theClient()
+    const client = theClient()
     const proxy = await startFaultProxy(bed)
     proxy.inject({ verb: 'watch' }, { do: 'expire', afterLines: 0 })
-    const through = await aClient(await bed.kubeconfigThrough(proxy), { protocols: protocols[version] })
+    const through = aClient(await bed.kubeconfigThrough(proxy), { protocols: protocols[version] })
     const watch = through.watch(
       Namespace,
       { resourceVersion: (await client.list(Namespace)).resourceVersion },
@@ -146,7 +146,7 @@ describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
   })
 
   test('what is not served is known, and seen once it is', async () => {
-    const client = await theClient()
+    const client = theClient()
     const unknown = { ...ConfigMap, group: 'nobody.example.com', plural: 'things' }
     expect(isNotServed(await trouble(client.list(unknown)))).toBe(true)
     expect(await client.served('nobody.example.com', 'v1')).toEqual([])
@@ -157,7 +157,7 @@ describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
 })
 
 test('who may not write sends nothing, but may ask', async () => {
-  const client = await aClient(bed.kubeconfig, { mayWrite: () => false, userAgent: 'not-leading' })
+  const client = aClient(bed.kubeconfig, { mayWrite: () => false, userAgent: 'not-leading' })
   const namespace = await bed.namespace('client')
   expect(await trouble(client.create(ConfigMap, map(namespace)))).toBeInstanceOf(NotLeading)
   expect(await trouble(client.remove(ConfigMap, { namespace, name: 'demo' }))).toBeInstanceOf(NotLeading)
@@ -175,18 +175,18 @@ test('who may not write sends nothing, but may ask', async () => {
 })
 
 test('a token of a service account is asked for, and shown to nobody who prints it', async () => {
-  const client = await aClient(bed.kubeconfig)
+  const client = aClient(bed.kubeconfig)
   const namespace = await bed.namespace('client')
   await bed.kube.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'demo', namespace } })
   const { token, expiresAt } = await client.requestToken({ namespace, name: 'demo' }, { seconds: 3600 })
   expect(token.open().split('.')).toHaveLength(3)
-  expect(`${token}`).toBe('***')
+  expect(String(token)).toBe('***')
   expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() + 3_000_000)
 })
 
 test('an API server that is away is told in a sentence', async () => {
   const proxy = await startFaultProxy(bed)
-  const client = await aClient(await bed.kubeconfigThrough(proxy))
+  const client = aClient(await bed.kubeconfigThrough(proxy))
   await proxy.stop()
   const error = await trouble(client.get(Namespace, { name: 'default' }))
   expect(String(error)).toMatch(/^ApiError: cannot read Namespace default: connect ECONNREFUSED/)

@@ -103,7 +103,12 @@ test('a run that is on its way is newer than what was refused, and serves', asyn
 describe('what goes wrong is a sentence without what it printed', () => {
   const noCredential = 'gave no ExecCredential with a token, or a certificate and its key: run it by hand to see why'
   test.each<[string, object | string, string, string]>([
-    ['it fails', 'hush', 'echo no; echo expired: sign in >&2; cat answer; exit 3', 'ended with 3: expired: sign in'],
+    [
+      'it fails',
+      'hush',
+      'echo no >&2; echo expired: sign in >&2; cat answer; exit 3',
+      'ended with 3: expired: sign in',
+    ],
     ['it fails silently', 'hush', 'cat answer; exit 3', 'ended with 3: run it by hand to see why'],
     ['it is killed', 'hush', 'cat answer; kill -9 $$', 'ended with SIGKILL: run it by hand to see why'],
     ['it speaks no JSON', 'hush', '', noCredential],

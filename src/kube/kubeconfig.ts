@@ -106,14 +106,21 @@ function named(name: string): (each: { readonly name: string }) => boolean {
 }
 
 function readKubeconfig(file: string): z.infer<typeof Kubeconfig> {
-  const document = parseDocument(trackFile(file, `kubeconfig ${file}`, () => 0).text())
-  // The error itself quotes the lines it is about, and they may hold a token: only their number is told.
-  const [trouble] = document.errors
-  if (trouble) throw new Error(`kubeconfig ${file} is not YAML, from line ${trouble.linePos?.[0].line} on: correct it`)
-  const { data, error } = Kubeconfig.safeParse(document.toJS() ?? {})
+  const { data, error } = Kubeconfig.safeParse(readYaml(file) ?? {})
   if (data) return data
   const complaints = error.issues.map(({ path, message }) => `${path.join('.') || 'all of it'}: ${message}`)
   throw new Error(`kubeconfig ${file} is not as kubectl writes one: ${complaints.join('; ')}`)
+}
+
+// What the parser says quotes the file, and so perhaps a token: only the line is told.
+function readYaml(file: string): unknown {
+  const document = parseDocument(trackFile(file, `kubeconfig ${file}`, () => 0).text())
+  const [trouble] = document.errors
+  const line = trouble?.linePos?.[0].line
+  try {
+    if (!trouble) return document.toJS()
+  } catch {} // it is YAML, but a value begins with * and there is no such anchor
+  throw new Error(`kubeconfig ${file} is not YAML${line === undefined ? '' : `, from line ${line} on`}: correct it`)
 }
 
 type Reach = Pick<Access, 'server' | 'ca' | 'serverName' | 'isUnchecked' | 'proxy'>

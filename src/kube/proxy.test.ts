@@ -69,6 +69,7 @@ describe('what NO_PROXY exempts', () => {
     ['', 'https://127.5.0.1', true],
     ['', 'https://[::1]:6443', true],
     ['', 'https://localhost.example', false],
+    ['', 'https://example.com.', false],
   ])('%s exempts %s: %s', (noProxy, server, isExempt) => {
     for (const name of ['NO_PROXY', 'no_proxy']) {
       const env = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy, [name]: noProxy }

@@ -17,7 +17,7 @@ function either(env: NodeJS.ProcessEnv, name: string): string {
 // The value stays out of the sentence: it may hold a password.
 function readProxy(value: string, where: string): URL {
   const proxy = URL.parse(value)
-  if (proxy?.hostname && ['http:', 'https:'].includes(proxy.protocol)) return proxy
+  if (proxy && ['http:', 'https:'].includes(proxy.protocol)) return proxy
   const isSocks = proxy?.protocol.startsWith('socks')
   throw new Error(
     `${where} ${isSocks ? 'is a SOCKS proxy' : 'is not a URL'}: only http://host:port and https:// will do`,
@@ -44,10 +44,10 @@ function isCovered(host: string, port: string, entry: string): boolean {
   return !isIP(host) && domain !== '' && (host === name || host.endsWith(`.${domain}`))
 }
 
-// The families are kept apart: Node takes every IPv4 address for one of ::/0, Go does not.
+// Asked as an address of the range's own family: else Node finds every IPv4 address in ::/0, where Go finds none.
 function isWithin(host: string, base: string, bits?: number): boolean {
   const [family, width] = isIP(base) === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const)
-  if (isIP(host) !== isIP(base) || (bits ?? 0) > width) return false
+  if (bits !== undefined && bits > width) return false
   const list = new BlockList()
   list.addSubnet(base, bits ?? width, family)
   return list.check(host, family)

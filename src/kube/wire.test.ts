@@ -120,8 +120,8 @@ describe('over HTTP/2', () => {
 
   test('what is refused is asked again, three times at most', async () => {
     const refuse = (stream: http2.ServerHttp2Stream) => stream.close(http2.constants.NGHTTP2_REFUSED_STREAM)
-    const once_ = await anHttp2Server((stream, { nth }) => (nth === 1 ? refuse(stream) : answering(stream, 'at last')))
-    expect(await ask(wireTo(once_.port), { method: 'POST', body: '{}' })).toBe('200 at last')
+    const shy = await anHttp2Server((stream, { nth }) => (nth === 1 ? refuse(stream) : answering(stream, 'at last')))
+    expect(await ask(wireTo(shy.port), { method: 'POST', body: '{}' })).toBe('200 at last')
     const always = await anHttp2Server(refuse)
     expect(await trouble(ask(wireTo(always.port)))).not.toBe('went well')
     expect(always.asked()).toBe(3)
@@ -260,6 +260,19 @@ describe('over HTTP/1.1', () => {
   })
 })
 
+test('a server that closes connections as soon as they are made is not hammered', async () => {
+  let connections = 0
+  const server = http2.createSecureServer(serving, () => {})
+  server.on('session', (session) => {
+    connections++
+    session.destroy()
+  })
+  onTestFinished(() => void server.close())
+  const wire = wireTo(await listening(server))
+  expect(await trouble(ask(wire))).not.toBe('went well')
+  expect(connections).toBeLessThanOrEqual(6)
+})
+
 describe('through a proxy', () => {
   async function aProxy(answer = 'HTTP/1.1 200 Connection established\r\n\r\n') {
     const asked: string[] = []
@@ -267,7 +280,7 @@ describe('through a proxy', () => {
     server.on('connect', ({ url = '', headers }, socket: Socket) => {
       asked.push(`${url} ${headers['proxy-authorization'] ?? ''}`.trim())
       socket.write(answer)
-      if (!answer.includes(' 200 ')) return socket.end()
+      if (!answer.includes(' 200 ')) return void socket.end()
       const [host, port] = url.split(':')
       const far = connect(Number(port), host)
       far.on('error', () => socket.destroy())

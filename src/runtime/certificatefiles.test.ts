@@ -93,6 +93,19 @@ test('who cannot use what is renewed is told, and asked again', async () => {
   expect(String(to.read()).match(/too weak/g)).toHaveLength(1)
 })
 
+test('trouble that comes again is told again', async () => {
+  const first = aPair()
+  const { write, clock, start, told } = someFiles(first)
+  start()
+  for (let time = 0; time < 2; time++) {
+    write('tls.crt', '')
+    await clock.advance(20_000)
+    write('tls.crt', first.certificate)
+    await clock.advance(10_000)
+  }
+  expect(told().match(/is empty/g)).toHaveLength(2)
+})
+
 test('without a whole pair it does not begin', () => {
   const { folder, write, start } = someFiles()
   write('tls.key', aPair().key.open())

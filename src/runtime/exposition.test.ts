@@ -32,7 +32,7 @@ requests_total{code="200",method="get"} 1.5
 requests_total{code="\\"\\\\\\n",method="put"} 2
 `,
   )
-  expect(described).toContainEqual({
+  expect(described[0]).toMatchObject({
     type: 'counter',
     name: 'requests_total',
     labels: ['code', 'method'],

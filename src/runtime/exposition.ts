@@ -48,16 +48,13 @@ interface Series {
 }
 
 export function createExposition(): Exposition {
-  const families = new Map<string, { readonly metric: Described; readonly series: ReadonlyMap<string, Series> }>()
-  const described: Described[] = []
+  const families: (Described & { readonly series: ReadonlyMap<string, Series> })[] = []
 
   function declare<S extends Series>(type: Described['type'], spelling: string, help: string) {
     const [name = '', ...labels] = spelling.split(/[{,}]/).filter(Boolean)
-    if (families.has(name)) throw new Error(`the metric ${name} is there already`)
-    const metric = { type, name, labels, help }
+    if (families.some((family) => family.name === name)) throw new Error(`the metric ${name} is there already`)
     const series = new Map<string, S>()
-    families.set(name, { metric, series })
-    described.push(metric)
+    families.push({ type, name, labels, help, series })
     const keyOf = (values: Readonly<Record<string, string>>) =>
       labels.map((label) => `${label}="${escaped(values[label] ?? '').replaceAll('"', '\\"')}"`).join(',')
     return { series, keyOf }
@@ -79,12 +76,13 @@ export function createExposition(): Exposition {
       const { series, keyOf } = declare<Histogram & Series>('histogram', spelling, help)
       return { with: (labels) => once(series, keyOf(labels), () => createHistogram(buckets)) }
     },
-    described,
+    described: families,
     render: () =>
-      inOrder(families)
-        .flatMap(([name, { metric, series }]) => [
-          `# HELP ${name} ${escaped(metric.help)}\n# TYPE ${name} ${metric.type}\n`,
-          ...inOrder(series).flatMap(([labels, each]) => each.lines(name, labels)),
+      families
+        .toSorted((a, b) => byText(a.name, b.name))
+        .flatMap(({ type, name, help, series }) => [
+          `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`,
+          ...[...series].toSorted(([a], [b]) => byText(a, b)).flatMap(([labels, each]) => each.lines(name, labels)),
         ])
         .join(''),
   }
@@ -143,6 +141,6 @@ function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }
 
-function inOrder<T>(named: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
-  return [...named].toSorted(([a], [b]) => (a < b ? -1 : 1))
+function byText(a: string, b: string): number {
+  return a < b ? -1 : 1
 }

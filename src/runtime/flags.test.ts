@@ -49,11 +49,11 @@ test.each<[string[], object]>([
 })
 
 test.each<[string[], string]>([
-  [['--naem=x'], 'there is no flag --naem, did you mean --name?; see --help'],
-  [['--colours=x'], 'there is no flag --colours, did you mean --colour?; see --help'],
-  [['--calld=x'], 'there is no flag --calld, did you mean --called?; see --help'],
-  [['--something-else'], 'there is no flag --something-else; see --help'],
-  [['--constructor'], 'there is no flag --constructor; see --help'],
+  [['--naem=x'], 'there is no flag --naem, did you mean --name? (see --help)'],
+  [['--colours=x'], 'there is no flag --colours, did you mean --colour? (see --help)'],
+  [['--calld=x'], 'there is no flag --calld, did you mean --called? (see --help)'],
+  [['--something-else'], 'there is no flag --something-else (see --help)'],
+  [['--constructor'], 'there is no flag --constructor (see --help)'],
   [['--name'], '--name needs a value: text'],
   [['--loud', 'false'], 'unexpected argument "false": write values as --flag=value'],
   [['--'], 'unexpected argument "--": write values as --flag=value'],

@@ -87,7 +87,7 @@ function sort(argv: readonly string[], flags: readonly Flag[], ignored: readonly
       continue
     }
     const known = ignored.find(({ names }) => names.some((pattern) => fits(pattern, name)))
-    if (!known) throw new UsageError(`there is no flag --${name}${suggestion(name, [...byName.keys()])}; see --help`)
+    if (!known) throw new UsageError(`there is no flag --${name}${suggestion(name, [...byName.keys()])} (see --help)`)
     if (value === undefined && rest[0] !== undefined && !rest[0].startsWith('-')) rest.shift()
     warnings.push(`--${name} does nothing here: ${known.why}`)
   }

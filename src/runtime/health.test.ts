@@ -45,13 +45,12 @@ test('a check that breaks is a check that fails', async () => {
   expect(await get('/healthz')).toEqual({ status: 503, text: '[-]broken failed: oops\nhealthz check failed\n' })
 })
 
-test('a change is logged once', async () => {
-  let trouble: string | undefined = 'late'
-  const { get, told } = await aServer({ a: () => trouble })
+test('that a check begins or ceases to fail is logged once, however its sentence changes', async () => {
+  const sentences = ['late for 61 s', 'late for 62 s', undefined, undefined]
+  const { get, told } = await aServer({ a: () => sentences.shift(), b: fine })
   await get('/healthz')
   await get('/healthz')
-  expect(told().trimEnd().split('\n')).toEqual([expect.stringContaining('"failing":"a: late"')])
-  trouble = undefined
+  expect(told().trimEnd().split('\n')).toEqual([expect.stringContaining('"failing":{"a":"late for 61 s"}')])
   await get('/healthz')
   await get('/healthz')
   expect(told().trimEnd().split('\n')).toEqual([expect.stringContaining('a probe passes again')])

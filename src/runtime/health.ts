@@ -27,14 +27,15 @@ export async function startHealth({ address, healthz, readyz, log }: HealthOptio
     const checks = pages.get(page)
     if (!checks) return answer(response, 404, 'there is no such page\n')
     const found = Object.entries(checks).map(([name, check]) => [name, outcomeOf(check)] as const)
-    const failing = found.flatMap(([name, why]) => (why === undefined ? [] : [`${name}: ${why}`])).join('; ')
-    if (failing !== (told.get(page) ?? '')) {
-      if (failing) log.warn('a probe fails', { probe: page, failing })
+    const failing = found.filter(([, why]) => why !== undefined)
+    const names = failing.map(([name]) => name).join(', ')
+    if (names !== (told.get(page) ?? '')) {
+      if (names) log.warn('a probe fails', { probe: page, failing: Object.fromEntries(failing) })
       else log.info('a probe passes again', { probe: page })
-      told.set(page, failing)
+      told.set(page, names)
     }
     const lines = found.map(([name, why]) => (why === undefined ? `[+]${name} ok\n` : `[-]${name} failed: ${why}\n`))
-    if (failing) return answer(response, 503, `${lines.join('')}${page} check failed\n`)
+    if (names) return answer(response, 503, `${lines.join('')}${page} check failed\n`)
     answer(response, 200, new URLSearchParams(query).has('verbose') ? `${lines.join('')}${page} check passed\n` : 'ok')
   })
   return serve(server, address, log)

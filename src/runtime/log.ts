@@ -1,6 +1,5 @@
 // One JSON line an event, for operators. It hides nothing by name: a secret is Sealed, and prints *** by itself.
 import type { Writable } from 'node:stream'
-import { inspect } from 'node:util'
 import { ApiError } from '../kube/errors.ts'
 
 export type Level = 'error' | 'warn' | 'info' | 'debug'
@@ -92,9 +91,10 @@ function chainOf(error: unknown): readonly unknown[] {
 
 // Node's own errors for a host with several addresses have no message, only parts.
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error === 'string' ? error : inspect(error, { depth: 2 })
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : (jsonOf(error) ?? String(error))
   if (error.message) return error.message
-  return error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : error.name
+  if (!(error instanceof AggregateError)) return error.name
+  return error.errors.map((part: unknown) => (part instanceof Error ? part.message : jsonOf(part))).join(', ')
 }
 
 function lineOf(told: readonly Told[]): string {
@@ -110,14 +110,6 @@ function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_, part: unknown) => (part instanceof Error ? tellError(part) : part))
   } catch {
-    return JSON.stringify(inspected(value)) // circular, a bigint, or its toJSON throws
-  }
-}
-
-function inspected(value: unknown): string {
-  try {
-    return inspect(value, { depth: 3, breakLength: Number.POSITIVE_INFINITY })
-  } catch {
-    return 'a value that cannot be printed'
+    return '"not printable"' // circular, a bigint, or its toJSON throws
   }
 }

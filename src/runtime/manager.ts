@@ -14,8 +14,8 @@ import { carryOut, type Hands } from './reconcile.ts'
 import type { Change } from './store.ts'
 
 export interface Manager {
-  // Begins once the cache knows everything.
-  work(): Promise<void>
+  // Once the cache knows everything.
+  work(): void
   // Lets each worker end the pass it is on.
   stop(): Promise<void>
 }
@@ -107,9 +107,8 @@ export function createManager(options: ManagerOptions): Manager {
   let workers: readonly Promise<void>[] = []
   let isStopped = false
   return {
-    async work() {
-      if (!(await cache.whenSynced()) || isStopped) return
-      workers = runs.flatMap((run) => Array.from({ length: concurrency }, async () => worker(run)))
+    work() {
+      if (!isStopped) workers = runs.flatMap((run) => Array.from({ length: concurrency }, async () => worker(run)))
     },
     async stop() {
       isStopped = true

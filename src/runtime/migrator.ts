@@ -50,8 +50,10 @@ async function migrateOne(client: Migration['client'], resource: Resource): Prom
   const crd = await client.get(CustomResourceDefinition, { name })
   const { uid, resourceVersion, generation = 0, annotations } = crd.metadata
   const storage = crd.spec.versions.find(({ storage: is }) => is)?.name
-  const isMarked = annotations?.[mark] === String(generation)
-  if (storage === undefined || (isMarked && isStoredOnlyAs(storage, crd))) return undefined
+  const seen = annotations?.[mark]
+  const hasOneVersion = seen === undefined && crd.spec.versions.length === 1 // and never had another
+  const isSettled = hasOneVersion || seen === String(generation)
+  if (storage === undefined || (isSettled && isStoredOnlyAs(storage, crd))) return undefined
   const served = crd.spec.versions.filter((each) => each.served).map((each) => `${resource.group}/${each.name}`)
   let count = 0
   let from: string | undefined
@@ -73,18 +75,13 @@ function isStoredOnlyAs(storage: string, { status }: CustomResourceDefinition): 
   return status?.storedVersions?.join() === storage
 }
 
-interface ManagedFields {
-  readonly apiVersion?: string
-}
-
 async function rewrite(
   client: Migration['client'],
   resource: Resource,
   object: KubeObject,
   served: readonly string[],
 ): Promise<boolean> {
-  const { uid, resourceVersion } = object.metadata
-  const { managedFields = [] } = object.metadata as { readonly managedFields?: readonly ManagedFields[] }
+  const { uid, resourceVersion, managedFields = [] } = object.metadata
   const living = managedFields.filter(({ apiVersion = '' }) => served.includes(apiVersion))
   // An empty list would change nothing; one empty entry empties it.
   const owners = living.length === managedFields.length ? {} : { managedFields: living.length > 0 ? living : [{}] }

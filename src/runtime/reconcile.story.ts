@@ -16,12 +16,12 @@ const finalizer = 'capt.appthrust.io/story'
 async function aStage() {
   const namespace = await bed.namespace('carry-out')
   const userAgent = `carry-out-${namespace}`
-  const client = await aClient(bed.kubeconfig, { userAgent })
+  const client = aClient(bed.kubeconfig, { userAgent })
   const key = { namespace, name: 'demo' }
   const template: WorkspaceTemplate = {
     apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
     kind: 'WorkspaceTemplate',
-    metadata: key,
+    metadata: { ...key, annotations: { 'cluster.x-k8s.io/paused': '' } }, // CAPT's own manager leaves it alone
     spec: { template: { spec: { forProvider: { source: 'Inline', module: '#' } } } },
   }
   await client.create(WorkspaceTemplate, template)

@@ -32,11 +32,12 @@ export interface ReflectorOptions<T extends KubeObject> {
 
 const firstWaitMs = 200
 const longestWaitMs = 30_000
+const longestWaitUnreachableMs = 3000 // to knock costs nobody anything, and somebody may be back any moment
 const longestRetryAfterMs = 300_000 // what a proxy in maintenance asks for must not blind us for hours
 const longLifeMs = 5000 // a watch that lived so long was none that is closed at once
 const notServedWaitMs = 5000
 const surelyNotServedMs = 2000 // between the two times it must be said
-const overdueMs = 30_000 // a watch that outlives its timeout by so much is dead, whatever the connection says
+const silentMs = 180_000 // bookmarks come every minute: a watch so silent is dead, whatever the connection says
 const pageSize = 500
 
 export function startReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector {
@@ -75,15 +76,21 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     const timeoutSeconds = 300 + Math.floor(random() * 300)
     const calling = new AbortController()
     leave = () => calling.abort(new Error('the watch was stopped'))
-    const forget = clock.wakeAt(clock.now() + timeoutSeconds * 1000 + overdueMs, () =>
-      calling.abort(new Error(`cannot watch ${resourceName(resource)}: nothing came, not even the end that was due`)),
-    )
+    let heardAt = clock.now()
+    let forget = () => {}
+    const listen = () => {
+      forget = clock.wakeAt(heardAt + silentMs, () => {
+        if (clock.now() - heardAt < silentMs) return listen()
+        calling.abort(new Error(`cannot watch ${resourceName(resource)}: nothing came for ${silentMs / 1000} s`))
+      })
+    }
+    listen()
     const from = at === undefined ? { initialEvents: true as const } : { resourceVersion: at }
     let replacing = at === undefined ? store.startReplacing() : undefined
     try {
       for await (const event of client.watch(resource, { ...scope, ...from, timeoutSeconds }, calling.signal)) {
         if (isStopped) return
-        lastSuccess = clock.now()
+        lastSuccess = heardAt = clock.now()
         if (event.type === 'BOOKMARK') {
           if (!replacing) at = event.resourceVersion
           else if (!event.isInitialEnd)
@@ -136,8 +143,10 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   function waitAfter(error: unknown, began: number): number {
     if (isNotServed(error)) return notServedWaitMs * (0.5 + random() / 2)
     if (isExpired(error)) at = undefined
-    const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-    return Math.max(nextWait(began), Math.min(asked, longestRetryAfterMs))
+    const wait = nextWait(began)
+    if (!(error instanceof ApiError)) return wait
+    if (error.isUnreachable) return Math.min(wait, longestWaitUnreachableMs * (0.5 + random() / 2))
+    return Math.max(wait, Math.min((error.retryAfterSeconds ?? 0) * 1000, longestRetryAfterMs))
   }
 
   // What an API server says of a kind it does not serve, any Go proxy says of everything: believed only together with

@@ -103,6 +103,18 @@ test('that the API server was away is not kept', async () => {
   expect(await review('ok-ann')).toBe('allowed')
 })
 
+test('what was asked for again is not the oldest any more', async () => {
+  const { review, asked, clock } = someReviews()
+  await review('nobody-0')
+  await review('nobody-1')
+  await clock.advance(10_000)
+  await review('nobody-0')
+  for (let n = 2; n <= 1000; n++) await review(`nobody-${n}`)
+  asked.length = 0
+  await review('nobody-0')
+  expect(asked).toEqual([])
+})
+
 test('a flood of tokens does not fill the memory: the oldest are forgotten', async () => {
   const { review, asked } = someReviews()
   for (let n = 0; n <= 1000; n++) await review(`nobody-${n}`)

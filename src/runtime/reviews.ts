@@ -2,6 +2,7 @@
 // kept, only what it hashes to.
 import { createHash } from 'node:crypto'
 import { SubjectAccessReview, TokenReview } from '../api/neighbours.ts'
+import { apiVersionOf } from '../api/resource.ts'
 import type { Sealed } from '../api/sealed.ts'
 import type { Client } from '../kube/client.ts'
 import type { Clock } from './clock.ts'
@@ -19,25 +20,20 @@ const mostKept = 1000
 export function createReviews(client: Pick<Client, 'create'>, clock: Clock): Reviews {
   const kept = new Map<string, { readonly verdict: Promise<Verdict>; until: number }>()
 
-  function forgetSome(): void {
-    for (const [key, { until }] of kept) if (until <= clock.now()) kept.delete(key)
-    for (const key of kept.keys()) if (kept.size >= mostKept) kept.delete(key)
-  }
-
   async function ask(token: Sealed, asked: { readonly verb: string; readonly path: string }): Promise<Verdict> {
     // The API server refuses an access review whose metadata says anything.
     const metadata = { name: '' }
     const { status } = await client.create(TokenReview, {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenReview',
+      apiVersion: apiVersionOf(TokenReview),
+      kind: TokenReview.kind,
       metadata,
       spec: { token: token.open() },
     })
     if (!status?.authenticated) return 'unknown'
     const { username: user = '', groups = [] } = status.user ?? {}
     const access = await client.create(SubjectAccessReview, {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
+      apiVersion: apiVersionOf(SubjectAccessReview),
+      kind: SubjectAccessReview.kind,
       metadata,
       spec: { user, groups, nonResourceAttributes: asked },
     })
@@ -49,7 +45,9 @@ export function createReviews(client: Pick<Client, 'create'>, clock: Clock): Rev
       const key = createHash('sha256').update(`${asked.verb} ${asked.path} ${token.open()}`).digest('base64')
       const before = kept.get(key)
       if (before && before.until > clock.now()) return before.verdict
-      forgetSome()
+      kept.delete(key)
+      const [oldest] = kept.keys()
+      if (oldest !== undefined && kept.size >= mostKept) kept.delete(oldest)
       // Who asks while it is being asked waits for the same answer.
       const entry = { verdict: ask(token, asked), until: Number.POSITIVE_INFINITY }
       kept.set(key, entry)

@@ -59,7 +59,13 @@ export async function serveManager({
   const client = createClient(access, { ...asking, mayWrite: () => leadership.holds() })
   const voting = createClient(access, asking) // a connection of its own: a renewal waits behind nothing
   const identity = `${hostname()}_${randomUUID()}`
-  const recorder = createRecorder({ client, clock, log, instance: identity })
+  const recorder = createRecorder({
+    client,
+    clock,
+    controller: 'capt.appthrust.io/manager',
+    instance: identity,
+    onTrouble: (error) => log.warn('an event was dropped', { error }),
+  })
   const parts = (['infrastructure', 'control-plane'] as const).filter(
     (part) => settings.enabled.includes('all') || settings.enabled.includes(part),
   )
@@ -77,7 +83,7 @@ export async function serveManager({
     clock,
     log,
     metrics,
-    record: recorder.record,
+    record: (subject, { type, reason, note }) => recorder.record(subject, { type, reason, note, action: reason }),
     concurrency: settings.concurrency,
     ...(settings.namespace && { namespace: settings.namespace }),
     ...(settings.watchFilter && { watchFilter: settings.watchFilter }),
@@ -87,7 +93,7 @@ export async function serveManager({
     log.info('leading', { identity })
     // Who sees one namespace only cannot rewrite what is in the others.
     if (!settings.namespace && parts.includes('infrastructure')) void migrate({ client, resources: kinds, log })
-    await manager.work()
+    if (await cache.whenSynced()) manager.work()
   }
 
   const leadership = createLeadership({
@@ -118,7 +124,7 @@ export async function serveManager({
   })
 
   const eventLoop = startEventLoop({ clock, log })
-  metrics.eventLoopLag.read({}, eventLoop.lag)
+  metrics.eventLoopLag.read({}, eventLoop.lagSeconds)
   const silences = () =>
     cache.watches().map(({ resource, lastSuccess }) => ({
       what: resource,
@@ -134,7 +140,6 @@ export async function serveManager({
         healthz: {
           watches: watchesMove(silences, pulse.isAnswering, silenceSeconds),
           workers: workersMove(running, passSeconds),
-          'event-loop': eventLoop.check,
         },
         readyz: {
           caches: () => (cache.isSynced() ? undefined : 'not everything has been seen yet'),

@@ -16,7 +16,8 @@ export interface Change<T> {
 export type Handler<T> = (change: Change<T>) => void
 
 // The values under which an object is found.
-export type Indexes<T> = Readonly<Record<string, (object: T) => readonly string[]>>
+// As a method, so that indexes of one kind pass where those of any kind are taken.
+export type Indexes<T> = Readonly<Record<string, { of(object: T): readonly string[] }['of']>>
 
 export interface Learning<T> {
   put(object: T): void

@@ -12,9 +12,10 @@ import type { Certified } from './certificates.ts'
 import { runCommand } from './command.ts'
 import { startControllerManager } from './controller-manager.ts'
 import { seeEstablished, startCore } from './core.ts'
-import { startHousehold } from './household.ts'
+import { type Household, startHousehold } from './household.ts'
 import { type Kube, kubeOf } from './kube.ts'
 import { type Reach, redirected } from './kubeconfig.ts'
+import { grantManager, launchManager, type ManagerAddress, managerKubeconfig, seeReady } from './manager.ts'
 import { privateFile } from './private-file.ts'
 import { standInCRDs } from './standin.ts'
 
@@ -39,6 +40,7 @@ export interface BedAddress {
   readonly auditLog: string // a file
   readonly frontProxy: Certified
   readonly parts: BedParts
+  readonly manager?: ManagerAddress // CAPT's own, where core is
 }
 
 export interface Bed extends BedAddress {
@@ -58,7 +60,7 @@ export interface StartedBed extends Bed {
 }
 
 export interface BedOptions {
-  readonly core?: boolean // Cluster API core, and stand-in provider kinds for it; on unless said otherwise
+  readonly core?: boolean // Cluster API core, stand-in provider kinds for it, and CAPT; on unless said otherwise
   readonly say?: (line: string) => void
 }
 
@@ -76,6 +78,8 @@ export async function startBed({ core = true, say = () => {} }: BedOptions = {})
     }
     const { server, ca, auditLog, frontProxy } = api
     const bin = linkPrograms(home.folder, parts)
+    if (core) say("starting CAPT's manager under the role it is shipped with")
+    const manager = core ? await startManager(home, kube, api) : undefined
     const address = {
       folder: home.folder,
       bin,
@@ -85,6 +89,7 @@ export async function startBed({ core = true, say = () => {} }: BedOptions = {})
       auditLog,
       frontProxy,
       parts,
+      ...(manager && { manager }),
     }
     return { ...onBed(address), address, keepLogs: home.keepLogs, stop: home.end }
   })
@@ -110,6 +115,17 @@ export function onBed(address: BedAddress): Bed {
       return name
     },
   }
+}
+
+async function startManager(home: Household, kube: Kube, reach: Reach): Promise<ManagerAddress> {
+  await grantManager(kube)
+  const { folder } = home
+  const manager = await launchManager(home, {
+    name: 'manager',
+    kubeconfig: await managerKubeconfig({ kube, folder }, reach),
+  })
+  await seeReady(manager)
+  return manager.address
 }
 
 // Our own kinds and policies, and the stand-ins.

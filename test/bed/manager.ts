@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path'
 import { namespace, serviceAccount } from '../../scripts/generated/rbac.ts'
 import { until } from '../until.ts'
 import { answers } from './apiserver.ts'
-import type { BedAddress } from './bed.ts'
 import type { Household, Member } from './household.ts'
 import type { Kube } from './kube.ts'
 import { kubeconfig, type Reach } from './kubeconfig.ts'
@@ -13,15 +12,29 @@ import { privateFile } from './private-file.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-export interface ManagerProcess {
-  readonly member: Member
+// Plain data: it can be handed to another process.
+export interface ManagerAddress {
   readonly health: string // where /healthz and /readyz are
   readonly diagnostics: string // where /metrics is
-  readonly identity: string // its name in the audit log
-  log(): Promise<readonly LogLine[]>
+  readonly log: string // a file
+}
+
+export interface ManagerProcess {
+  readonly member: Member
+  readonly address: ManagerAddress
 }
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string }
+
+// Its name in the audit log.
+export const managerUser = `system:serviceaccount:${namespace}:${serviceAccount}`
+
+export async function readLog(file: string): Promise<readonly LogLine[]> {
+  return (await readFile(file, 'utf8'))
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as LogLine)
+}
 
 // The role and its account, once on a bed.
 export async function grantManager(kube: Kube): Promise<void> {
@@ -65,24 +78,17 @@ export async function launchManager(
     ],
     env,
   )
-  return {
-    member,
+  const address = {
     health: `http://127.0.0.1:${health}`,
     diagnostics: `https://127.0.0.1:${diagnostics}`,
-    identity: `system:serviceaccount:${namespace}:${serviceAccount}`,
-    log: async () =>
-      (await readFile(member.log, 'utf8'))
-        .split('\n')
-        .filter((line) => line.startsWith('{'))
-        .map((line) => JSON.parse(line) as LogLine),
+    log: member.log,
   }
+  return { member, address }
 }
 
-export async function seeReady({ member, health }: ManagerProcess): Promise<void> {
+export async function seeReady({ member, address: { health } }: ManagerProcess): Promise<void> {
   await until(`${member.name} is ready`, async () => answers({ url: `${health}/readyz` }), {
     withinSeconds: 60,
     giveUp: member.obituary,
   })
 }
-
-export type Managed = Pick<BedAddress, 'folder'>

@@ -11,7 +11,7 @@ const inline = (module: string, variables?: WorkspaceTemplate['spec']['variables
 const sound = inline('variable "region" {}\noutput "id" { value = var.region }')
 const torn = inline('variable "region" {')
 const untyped = inline('variable "region" {}', [{ name: 'region', type: 'strin', required: false, sensitive: false }])
-const with_ = (template: WorkspaceTemplate, metadata: object): WorkspaceTemplate => ({
+const changed = (template: WorkspaceTemplate, metadata: object): WorkspaceTemplate => ({
   ...template,
   metadata: { ...template.metadata, ...metadata },
 })
@@ -45,13 +45,13 @@ test.each<{ when: string; seen: Seen; says: string; does: string }>([
   },
   {
     when: 'it is paused',
-    seen: { template: with_(torn, { annotations: { 'cluster.x-k8s.io/paused': '' } }), users: [] },
+    seen: { template: changed(torn, { annotations: { 'cluster.x-k8s.io/paused': '' } }), users: [] },
     says: '',
     does: '',
   },
   {
     when: 'it is being deleted',
-    seen: { template: with_(torn, { deletionTimestamp: '2026-11-16T00:00:00Z' }), users: [] },
+    seen: { template: changed(torn, { deletionTimestamp: '2026-11-16T00:00:00Z' }), users: [] },
     says: '',
     does: '',
   },
