@@ -9,6 +9,9 @@ import { table } from './table.ts'
 const root = resolve(import.meta.dirname, '..')
 const programs = { 'capt-manager': 'manager', 'capt-engine': 'engine', capt: 'capt' } as const
 
+// What yaml gives to Node is CommonJS, which asks for built-in modules in a way that a bundle of ES modules cannot answer.
+const yamlModules = join(root, 'node_modules/yaml/browser/index.js')
+
 export interface Bundle {
   readonly program: string
   readonly file: string
@@ -29,6 +32,7 @@ export async function bundleAll(folder = join(root, 'dist')): Promise<readonly B
     platform: 'node',
     target: 'node24',
     format: 'esm',
+    alias: { yaml: yamlModules },
     legalComments: 'none',
     sourcemap: 'linked',
     logLevel: 'warning',
