@@ -156,9 +156,9 @@ function credentialIn(kubeconfig: string): string {
 function startAuthor({ kubeconfig }: OwnApi) {
   const client = createClient(findAccess({ kubeconfig, env: {} }), { userAgent: 'author' })
   const apiVersion = `${WorkspaceTemplate.group}/v1beta1`
-  let isStopped = false
+  const stopping = new AbortController()
   const writing = (async () => {
-    for (let turn = 0; !isStopped; turn++) {
+    for (let turn = 0; !stopping.signal.aborted; turn++) {
       const metadata = { namespace: 'default', name: `template-${turn % templates}` }
       const module = turn % 2 === 0 ? `# ${turn}` : 'variable "torn" {'
       const spec = { template: { spec: { forProvider: { source: 'Inline' as const, module } } } }
@@ -170,7 +170,7 @@ function startAuthor({ kubeconfig }: OwnApi) {
   return {
     apiVersion,
     async stop() {
-      isStopped = true
+      stopping.abort()
       await writing
       client.close()
     },

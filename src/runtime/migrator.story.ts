@@ -103,7 +103,12 @@ const old = (object: KubeObject) => versionsOf(object).filter((each) => each?.en
 function aLog() {
   const told: string[] = []
   const tell = (msg: string, { kind, count, error }: Record<string, unknown> = {}) =>
-    void told.push([msg, kind, count, error].filter((each) => each !== undefined).join(' '))
+    void told.push(
+      [msg, kind, count, error]
+        .filter((each) => each !== undefined)
+        .map(String)
+        .join(' '),
+    )
   const log: Log = { error: tell, warn: tell, info: tell, debug: tell, with: () => log, setLevel() {} }
   return { log, told }
 }
