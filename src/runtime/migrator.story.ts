@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { crdOf } from '../../scripts/generated/crd.ts'
 import { lendAudit, readAudit } from '../../test/bed/audit.ts'
-import type { KubeObject } from '../../test/bed/kube.ts'
 import { launchManager, managerKubeconfig, managerUser, readLog } from '../../test/bed/manager.ts'
 import { type OwnApi, startOwnApi } from '../../test/bed/ownapi.ts'
 import { theBed } from '../../test/bed/story.ts'
@@ -13,21 +12,26 @@ import { CAPTCluster } from '../api/captcluster.ts'
 import type { Kind } from '../api/kind.ts'
 import { kinds } from '../api/kinds.ts'
 import { CustomResourceDefinition } from '../api/neighbours.ts'
-import { resourceName } from '../api/resource.ts'
-import { ApiError, NotLeading } from '../kube/errors.ts'
+import { type KubeObject, resourceName } from '../api/resource.ts'
+import { type Client, createClient } from '../kube/client.ts'
+import { ApiError, isNotServed, NotLeading } from '../kube/errors.ts'
+import { findAccess } from '../kube/find.ts'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 import { type Migration, migrate } from './migrator.ts'
 
 const bed = theBed()
 let api: OwnApi
+let admin: Client
 let own = '' // the kubeconfig of the manager's account
 beforeAll(async () => {
   api = await startOwnApi('migrator')
+  admin = createClient(findAccess({ kubeconfig: api.kubeconfig, env: {} }))
   own = await managerKubeconfig({ kube: api.kube, folder: api.home.folder }, api)
 })
 afterAll(async () => {
   await lendAudit(bed, api.auditLog, 'migrator')
+  admin.close()
   await api.home.end()
 })
 
@@ -61,7 +65,7 @@ const before = (kind: Kind) => withVersions(kind, { storage: false }, { storage:
 const upgraded = (kind: Kind) => withVersions(kind, {}, { served: false, storage: false })
 const dropped = (kind: Kind) => withVersions(kind, {})
 
-function aged(kind: Kind, name = 'specimen'): KubeObject {
+function aged(kind: Kind, name: string) {
   return { ...aSpecimen(kind, 'default', undefined, name), apiVersion: `${kind.group}/v1alpha1` }
 }
 
@@ -74,26 +78,21 @@ async function upgrade(which: readonly Kind[], names: readonly string[] = ['spec
     return true
   })
   await kube.apply(...which.map(upgraded))
-  await until('the old version is served no more', async () => {
-    const answers = await Promise.all(
-      which.map(async (kind) =>
-        kube.kubectl(['get', '--raw', `/apis/${kind.group}/v1alpha1/${kind.plural}`]).catch(String),
-      ),
-    )
-    return answers.every((answer) => answer.includes('NotFound')) ? true : undefined
-  })
+  for (const kind of which) {
+    await until('the old version is served no more, and ours is', async () => {
+      const refusal: unknown = await admin.list({ ...kind, version: 'v1alpha1' }).catch((error: unknown) => error)
+      if (isNotServed(refusal)) return admin.list(kind) // ready to be asked, which takes a moment after a change
+      return undefined
+    })
+  }
 }
 
 async function storedAs(kind: Kind): Promise<string | undefined> {
-  const client = aClient(api.kubeconfig)
-  return (await client.get(CustomResourceDefinition, { name: resourceName(kind) })).status?.storedVersions?.join()
+  return (await admin.get(CustomResourceDefinition, { name: resourceName(kind) })).status?.storedVersions?.join()
 }
 
-// Just after a CRD was changed its storage is not ready for a moment.
 async function objectsOf(kind: Kind): Promise<readonly KubeObject[]> {
-  const client = aClient(api.kubeconfig)
-  const { items } = await until(`${kind.kind}s are listed`, async () => client.list(kind))
-  return items as unknown as readonly KubeObject[]
+  return (await admin.list(kind)).items
 }
 
 const versionsOf = ({ metadata: { managedFields = [] } }: KubeObject) =>
@@ -118,7 +117,9 @@ async function writes(): Promise<readonly string[]> {
   return all.filter(({ verb }) => verb === 'patch').map(({ resource, name, code }) => `${resource} ${name} ${code}`)
 }
 
-test("every kind is rewritten under the manager's own role, once, and its old version can be dropped", async () => {
+test("every kind is rewritten under the manager's own role, once, and its old version can be dropped", {
+  timeout: 300_000,
+}, async () => {
   await upgrade(kinds)
   await expect(api.kube.apply(dropped(CAPTCluster))).rejects.toThrow('storedVersions')
   const seen = new Map<string, KubeObject>()
@@ -135,7 +136,7 @@ test("every kind is rewritten under the manager's own role, once, and its old ve
   for (const kind of kinds) {
     expect(await storedAs(kind), kind.kind).toBe('v1beta1')
     const [object] = await objectsOf(kind)
-    const { metadata: was, ...rest } = seen.get(kind.kind) ?? aged(kind)
+    const { metadata: was, ...rest } = seen.get(kind.kind) ?? aSpecimen(kind, 'default')
     expect(object, kind.kind).toMatchObject({ ...rest, metadata: { name: was.name, uid: was.uid } })
     expect(object?.metadata.generation).toBe(was.generation)
     expect(object?.metadata.resourceVersion, kind.kind).not.toBe(was.resourceVersion)
@@ -195,14 +196,13 @@ test('an object that somebody else writes meanwhile loses nothing, and its old o
   await upgrade([CAPTCluster], names)
   const { log, told } = aLog()
   const client = aClient(own)
-  const other = aClient(api.kubeconfig)
   let isDisturbed = false
   const disturbed: Migration['client'] = {
     ...client,
     async patch(resource, key, ...asked) {
       if (key.name === 'two' && !isDisturbed) {
         isDisturbed = true
-        await other.patch(CAPTCluster, key, { metadata: { labels: { meanwhile: 'yes' } } })
+        await admin.patch(CAPTCluster, key, { metadata: { labels: { meanwhile: 'yes' } } })
       }
       return client.patch(resource, key, ...asked)
     },

@@ -13,7 +13,9 @@ beforeAll(async () => {
 })
 afterAll(async () => company?.end())
 
-test('a leader that ends, one that is stopped and goes on, one that is killed: only who leads changes anything', async () => {
+test('a leader that ends, one that is stopped and goes on, one that is killed: only who leads changes anything', {
+  timeout: 300_000,
+}, async () => {
   onTestFailed(async () => console.error(`the logs of the managers: ${await company.api.home.keepLogs()}`))
 
   const ended = await company.leader()
