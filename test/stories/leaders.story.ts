@@ -42,9 +42,13 @@ test('a leader that ends, one that is stopped and goes on, one that is killed: o
 
   await third.member.kill('SIGKILL')
   const fourth = await company.leader()
-  await seeWrites(fourth)
+  await seeComplaintTwice(fourth)
   await company.rest()
   await fourth.member.kill('SIGTERM')
+  const counted = (await ofLife(fourth)).filter(
+    ({ verb, resource, code }) => `${verb} ${resource} ${code}` === 'patch events 200',
+  )
+  expect(counted.length).toBeGreaterThan(0)
 
   const { judged, late, wrong } = await company.judge()
   await lendAudit(bed, company.api.auditLog, 'leaders')
@@ -56,11 +60,28 @@ test('a leader that ends, one that is stopped and goes on, one that is killed: o
 })
 
 async function seeWrites(life: Life): Promise<void> {
-  await until(`${life.member.name} changes something`, async () => {
-    const changes = (await ofLife(life)).filter(
-      ({ resource, code }) => resource === 'workspacetemplates/status' && code === 200,
-    )
-    return changes.length >= 3 ? true : undefined
+  const look = async () => ((await statusesOf(life)).length >= 3 ? true : undefined)
+  await until(`${life.member.name} changes something`, look, { withinSeconds: 60 })
+}
+
+// Then it has an Event that happened again, and counts it at the latest when it ends.
+async function seeComplaintTwice(life: Life): Promise<void> {
+  const look = async () => {
+    const ofTemplates = Object.values(Object.groupBy(await statusesOf(life), ({ name }) => name))
+    const isTwice = ofTemplates.some((all = []) => /(V+I+){2}/.test(all.map(({ reason }) => reason[0]).join('')))
+    return isTwice ? true : undefined
+  }
+  await until(`${life.member.name} finds the same template wanting again`, look, { withinSeconds: 60 })
+}
+
+// What it said of templates: Valid or InvalidModule.
+async function statusesOf(life: Life) {
+  const all = (await ofLife(life)).filter(
+    ({ resource, code }) => resource === 'workspacetemplates/status' && code === 200,
+  )
+  return all.map(({ name, body }) => {
+    const { status } = body as { status: { conditions: { reason: string }[] } }
+    return { name, reason: status.conditions[0]?.reason ?? '' }
   })
 }
 
