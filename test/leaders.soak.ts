@@ -12,7 +12,7 @@ const blow = fc.record({
 })
 type Blow = typeof blow extends fc.Arbitrary<infer T> ? T : never
 
-test('ten companies, each under eight blows', async () => {
+test('six companies, each under eight blows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(blow, { minLength: 8, maxLength: 8 }), async (blows) => {
       const company = await startCompany()
@@ -27,7 +27,7 @@ test('ten companies, each under eight blows', async () => {
         await company.end()
       }
     }),
-    { numRuns: 10, endOnFailure: true },
+    { numRuns: 6, endOnFailure: true },
   )
 })
 
