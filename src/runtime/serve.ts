@@ -92,7 +92,7 @@ export async function serveManager({
   async function lead(): Promise<void> {
     log.info('leading', { identity })
     // Who sees one namespace only cannot rewrite what is in the others.
-    if (!settings.namespace && parts.includes('infrastructure')) void migrate({ client, resources: kinds, log })
+    if (!settings.namespace && parts.includes('infrastructure')) void migrate({ client, resources: kinds, clock, log })
     if (await cache.whenSynced()) manager.work()
   }
 
