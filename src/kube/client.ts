@@ -8,7 +8,7 @@ import { ApiError, isNotServed, NotLeading } from './errors.ts'
 import { pathOf, type Query, selectorsOf } from './path.ts'
 import { refusal } from './status.ts'
 import { followed, named, trusted } from './watch.ts'
-import { createWire, type Head, type Question, type WireOptions } from './wire.ts'
+import { createWire, type Head, type Question, Unreachable, type WireOptions } from './wire.ts'
 
 // Which objects of a kind.
 export interface Scope {
@@ -166,7 +166,8 @@ export function createClient(access: Access, options: ClientOptions = {}): Clien
         })
       } catch (error) {
         if (how.signal?.aborted || error instanceof ApiError || error instanceof NotLeading) throw error
-        throw new ApiError({ doing: asked.doing, message: tellCause(error) }, { cause: error })
+        const isUnreachable = error instanceof Unreachable
+        throw new ApiError({ doing: asked.doing, message: tellCause(error), isUnreachable }, { cause: error })
       } finally {
         told?.({ method: asked.method, code: answer.head?.status })
       }

@@ -8,6 +8,7 @@ export interface Trouble {
   readonly message: string // what it said, or what broke
   readonly about?: string // the name of the object the answer is about
   readonly retryAfterSeconds?: number
+  readonly isUnreachable?: boolean // there was not even a connection
 }
 
 export class ApiError extends Error {
@@ -15,14 +16,17 @@ export class ApiError extends Error {
   readonly reason: string
   readonly about: string | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly isUnreachable: boolean
 
-  constructor({ doing, code, reason = '', message, about, retryAfterSeconds }: Trouble, options?: ErrorOptions) {
+  constructor(trouble: Trouble, options?: ErrorOptions) {
+    const { doing, code, reason = '', message, about, retryAfterSeconds, isUnreachable = false } = trouble
     super(`cannot ${doing}: ${code === undefined ? '' : `${code} `}${message}`, options)
     this.name = 'ApiError'
     this.code = code
     this.reason = reason
     this.about = about
     this.retryAfterSeconds = retryAfterSeconds
+    this.isUnreachable = isUnreachable
   }
 }
 

@@ -260,6 +260,19 @@ describe('over HTTP/1.1', () => {
   })
 })
 
+test('a server that closes connections as soon as they are made is not hammered', async () => {
+  let connections = 0
+  const server = http2.createSecureServer(serving, () => {})
+  server.on('session', (session) => {
+    connections++
+    session.destroy()
+  })
+  onTestFinished(() => void server.close())
+  const wire = wireTo(await listening(server))
+  expect(await trouble(ask(wire))).not.toBe('went well')
+  expect(connections).toBeLessThanOrEqual(6)
+})
+
 describe('through a proxy', () => {
   async function aProxy(answer = 'HTTP/1.1 200 Connection established\r\n\r\n') {
     const asked: string[] = []

@@ -46,6 +46,9 @@ export interface WireOptions {
 
 const attempts = 3
 
+// There is not even a connection.
+export class Unreachable extends Error {}
+
 class NotBegun extends Error {
   readonly why: Error
   constructor(why: Error) {
@@ -68,29 +71,32 @@ export function createWire(access: Access, options: WireOptions = {}): Wire {
   let current: Promise<Line> | undefined
 
   async function connect(): Promise<Line> {
-    const dialled = await dial(access, protocols, closing.signal)
+    const dialled = await dial(access, protocols, closing.signal).catch((error: unknown) => {
+      throw new Unreachable(error instanceof Error ? error.message : String(error), { cause: error })
+    })
     const forget = () => lines.delete(line)
     const line =
       dialled.protocol === 'h2'
         ? multiplexed(access.server.origin, dialled.socket, { pingEveryMs, pingWithinMs, forget })
-        : oneByOne(access, dialled, closing.signal)
+        : oneByOne(access, dialled, { closing: closing.signal, forget })
     lines.add(line)
     return line
   }
 
   async function lineInUse(): Promise<Line> {
-    for (;;) {
+    for (let attempt = 1; attempt <= attempts; attempt++) {
       closing.signal.throwIfAborted()
-      const attempt = (current ??= connect())
+      const connecting = (current ??= connect())
       try {
-        const line = await attempt
+        const line = await connecting
         if (line.isUsable()) return line
-        if (current === attempt) current = undefined
+        if (current === connecting) current = undefined
       } catch (error) {
-        if (current === attempt) current = undefined
+        if (current === connecting) current = undefined
         throw error
       }
     }
+    throw new Unreachable('connections are closed as soon as they are made')
   }
 
   return {
@@ -129,6 +135,7 @@ function settling(question: Question, breakOff: (error: Error) => void, done: (e
     endWithinMs === undefined ? undefined : setTimeout(giveUp('no end of the answer', endWithinMs), endWithinMs)
   const callOff = () => fail(signal?.reason instanceof Error ? signal.reason : new Error('called off'))
   signal?.addEventListener('abort', callOff)
+  if (signal?.aborted) queueMicrotask(callOff) // while the connection was made
   function settle(error?: Error): void {
     if (isSettled) return
     isSettled = true
@@ -258,7 +265,12 @@ function handOver(dialling: Promise<Dialled>, done: Handed): void {
 }
 
 // HTTP/1.1: a connection a question, kept for the next one.
-function oneByOne(access: Access, first: Dialled, closing: AbortSignal): Line {
+function oneByOne(
+  access: Access,
+  first: Dialled,
+  { closing, forget }: { readonly closing: AbortSignal; forget(): void },
+): Line {
+  let asking = 0
   let spare: Socket | undefined = first.socket
   let isUsable = true
   // A spare connection that ends before its use must not end the process.
@@ -275,10 +287,19 @@ function oneByOne(access: Access, first: Dialled, closing: AbortSignal): Line {
     },
   })
   const { host } = access.server
+  const leaveIfDone = () => {
+    if (isUsable || asking > 0) return
+    spare?.destroy()
+    agent.destroy()
+    forget()
+  }
 
   return {
     isUsable: () => isUsable,
-    retire: () => (isUsable = false),
+    retire() {
+      isUsable = false
+      leaveIfDone()
+    },
     destroy() {
       isUsable = false
       spare?.destroy()
@@ -289,11 +310,17 @@ function oneByOne(access: Access, first: Dialled, closing: AbortSignal): Line {
         question.mayBeSent?.()
         const { method, path, headers, body } = question
         const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+        asking++
         const request: ClientRequest = httpRequest({ agent, method, path, headers: { ...headers, host, ...length } })
         const { settle, fail, begun } = settling(
           question,
           () => request.destroy(),
-          (error) => (error ? reject(error) : resolve()),
+          (error) => {
+            asking--
+            leaveIfDone()
+            if (error) reject(error)
+            else resolve()
+          },
         )
         request.on('response', (response) => {
           begun()

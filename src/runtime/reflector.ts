@@ -32,7 +32,7 @@ export interface ReflectorOptions<T extends KubeObject> {
 
 const firstWaitMs = 200
 const longestWaitMs = 30_000
-const longestWaitUnheardMs = 3000 // nobody answers: asking costs nobody anything, and it may be back any moment
+const longestWaitUnreachableMs = 3000 // to knock costs nobody anything, and somebody may be back any moment
 const longestRetryAfterMs = 300_000 // what a proxy in maintenance asks for must not blind us for hours
 const longLifeMs = 5000 // a watch that lived so long was none that is closed at once
 const notServedWaitMs = 5000
@@ -150,7 +150,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     if (isExpired(error)) at = undefined
     const wait = nextWait(began)
     if (!(error instanceof ApiError)) return wait
-    if (error.code === undefined) return Math.min(wait, longestWaitUnheardMs * (0.5 + random() / 2))
+    if (error.isUnreachable) return Math.min(wait, longestWaitUnreachableMs * (0.5 + random() / 2))
     return Math.max(wait, Math.min((error.retryAfterSeconds ?? 0) * 1000, longestRetryAfterMs))
   }
 
