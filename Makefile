@@ -29,7 +29,7 @@ soak: export CAPT_SEED ?= drawn
 soak: parts ## Run the long tests: beds killed at any moment, ten thousand made-up objects, types, modules and elections.
 	@vitest run --config vitest.soak.config.ts
 	@CAPT_FUZZ_ELECTIONS=10000 vitest run --project unit election
-	@CAPT_FUZZ_OBJECTS=10000 CAPT_FUZZ_TYPES=3000 CAPT_FUZZ_MODULES=2000 vitest run --project stories agreement type.story module.story
+	@CAPT_FUZZ_OBJECTS=10000 CAPT_FUZZ_TYPES=3000 CAPT_FUZZ_MODULES=1000 vitest run --project stories agreement type.story module.story
 
 generate: $(installed) ## Write the generated files from their sources.
 	@node scripts/generate.ts

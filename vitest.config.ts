@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-// Least powerful first: `unit` needs nothing, `stories` needs the bed, which is started once for all of them.
+// Least powerful first: `unit` needs nothing, `stories` needs the bed, which is started once for all of them, `last` judges
+// what the stories have left on it.
 export default defineConfig({
   test: {
     isolate: false,
@@ -19,6 +20,10 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'last', include: ['test/**/*.last.ts'], sequence: { groupOrder: 1 } },
       },
     ],
   },

@@ -27,18 +27,20 @@ export interface BadWorld {
 }
 
 const smooth: Passage = { there: 5, back: 5, stopsMs: 0, fate: 'answered' }
-const faultsEndAt = 50_000
-const quietMs = 30_000
+const lastFaultAt = 30_000
+const longestStopMs = 20_000
+const faultsEndAt = lastFaultAt + longestStopMs
+const quietMs = 30_000 // a request still on its way, then a whole lease
 
 const delay = fc.oneof({ weight: 12, arbitrary: fc.nat(20) }, { weight: 1, arbitrary: fc.nat(9000) })
 const anyFate = fc.oneof(
   { weight: 10, arbitrary: fc.constant('answered' as const) },
   { weight: 1, arbitrary: fc.constantFrom('refused', 'swallowed', 'answer lost', 'answer broken') },
 )
-const stops = fc.oneof({ weight: 25, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(20_000) })
-const where = { at: fc.nat(30_000), who: fc.nat(2) }
+const stops = fc.oneof({ weight: 25, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(longestStopMs) })
+const where = { at: fc.nat(lastFaultAt), who: fc.nat(2) }
 const anyFault: fc.Arbitrary<Fault> = fc.oneof(
-  fc.record({ ...where, do: fc.constant('pause' as const), ms: fc.nat(20_000), answersFirst: fc.boolean() }),
+  fc.record({ ...where, do: fc.constant('pause' as const), ms: fc.nat(longestStopMs), answersFirst: fc.boolean() }),
   fc.record({ ...where, do: fc.constantFrom('kill', 'stop'), backAfterMs: fc.nat(10_000) }),
   fc.record({ ...where, do: fc.constantFrom('delete Lease', 'touch Lease') }),
 )
@@ -170,7 +172,7 @@ export async function liveThrough(world: BadWorld): Promise<Outcome> {
   async function carry(life: Life, { apply }: LeaseRequest): Promise<Lease> {
     const drawn = world.passages[requests++ % world.passages.length]
     const { there, back, stopsMs, fate } = time < faultsEndAt && drawn ? drawn : smooth
-    if (stopsMs > 0) pause(life, stopsMs, true)
+    if (stopsMs > 0 && time < lastFaultAt) pause(life, stopsMs, true)
     return new Promise((resolve, reject) => {
       const answer = (run: () => void) => plan(time + back, async () => deliver(life, { kind: 'answer', run }))
       const broken = () => reject(new ApiError({ doing: 'ask', message: `connection reset ${requests}` }))

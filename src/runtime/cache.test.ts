@@ -123,4 +123,6 @@ test('who reads what nobody watches, or declares what does not fit, is told so',
   cache.watch(Notes, { indexes: { byText: ({ text }) => [text] } })
   expect(() => cache.watch(Notes, { indexes: { byText: () => [] } })).toThrow('another index byText')
   expect(() => cache.watch(Notes, { scope: { metadataOnly: true } })).toThrow('whole and in part')
+  cache.start()
+  expect(() => cache.watch(Secret)).toThrow('before the start')
 })

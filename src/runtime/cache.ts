@@ -49,14 +49,14 @@ export interface CacheOptions {
 const momentsInAPeriod = 64
 
 export function createCache({ clock, ...options }: CacheOptions): Cache {
-  const kinds = new Map<string, Kind<KubeObject>>()
+  const watched = new Map<string, Watched<KubeObject>>()
   const pool = createPool()
   const started = Promise.withResolvers<void>()
   let reflectors: readonly Reflecting[] | undefined
   let callOffResync = () => {}
 
-  function kindOf<T extends KubeObject>(resource: Resource<T>): Kind<T> {
-    const kind = kinds.get(idOf(resource))
+  function watchedOf<T extends KubeObject>(resource: Resource<T>): Watched<T> {
+    const kind = watched.get(idOf(resource))
     if (!kind || !isOf(kind, resource)) throw new Error(`nobody watches ${idOf(resource)}: declare it before the start`)
     return kind
   }
@@ -65,16 +65,18 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
 
   return {
     watch(resource, wish = {}) {
-      if (!kinds.has(idOf(resource))) kinds.set(idOf(resource), createKind(resource, { clock, ...options, pool }))
-      kindOf(resource).add(wish)
+      if (reflectors) throw new Error(`${idOf(resource)} cannot be watched any more: declare it before the start`)
+      if (!watched.has(idOf(resource)))
+        watched.set(idOf(resource), createWatched(resource, { clock, ...options, pool }))
+      watchedOf(resource).add(wish)
     },
     start() {
-      reflectors = [...kinds.values()].flatMap((kind) => kind.start())
+      reflectors = [...watched.values()].flatMap((kind) => kind.start())
       started.resolve()
     },
-    get: (resource, key) => kindOf(resource).view.get(tellKey(key)),
-    list: (resource, namespace) => kindOf(resource).view.list(namespace),
-    byIndex: (resource, index, value) => kindOf(resource).view.byIndex(index, value),
+    get: (resource, key) => watchedOf(resource).view.get(tellKey(key)),
+    list: (resource, namespace) => watchedOf(resource).view.list(namespace),
+    byIndex: (resource, index, value) => watchedOf(resource).view.byIndex(index, value),
     isSynced,
     async whenSynced() {
       await started.promise
@@ -86,7 +88,7 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
       const next = () => {
         callOffResync = clock.wakeAt(clock.now() + periodMs / momentsInAPeriod, () => {
           next()
-          for (const { view } of kinds.values()) view.resync((key) => hashOf(key) % momentsInAPeriod === moment)
+          for (const { view } of watched.values()) view.resync((key) => hashOf(key) % momentsInAPeriod === moment)
           moment = (moment + 1) % momentsInAPeriod
         })
       }
@@ -101,17 +103,17 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
   }
 }
 
-interface Kind<T extends KubeObject> {
+interface Watched<T extends KubeObject> {
   readonly id: string
   readonly view: View<T>
   add(wish: Wish<T>): void
   start(): readonly Reflecting[]
 }
 
-function createKind<T extends KubeObject>(
+function createWatched<T extends KubeObject>(
   resource: Resource<T>,
   options: CacheOptions & { readonly pool: Pool },
-): Kind<T> {
+): Watched<T> {
   const { pool, trouble, ...others } = options
   const indexes: Record<string, (object: T) => readonly string[]> = {}
   const handlers: Handler<T>[] = []
@@ -158,7 +160,7 @@ function createKind<T extends KubeObject>(
   }
 }
 
-function isOf<T extends KubeObject>(kind: Kind<KubeObject>, resource: Resource<T>): kind is Kind<T> {
+function isOf<T extends KubeObject>(kind: Watched<KubeObject>, resource: Resource<T>): kind is Watched<T> {
   return kind.id === idOf(resource)
 }
 

@@ -110,6 +110,19 @@ test('where a WatchList ends before it told everything, it lists once and tries 
   expect(news()).toEqual(['added a', 'added b'])
 })
 
+test('where it may not go on from the version it knows, it lists', async () => {
+  const { clock, server, start, isEqual } = aScene()
+  server.put('a')
+  start()
+  await clock.advance(1)
+  server.mishaps.push({ do: 'refuse', code: 400 })
+  server.cut()
+  server.put('b')
+  await clock.advance(1000)
+  expect(server.asked).toEqual({ list: 1, watch: 3 })
+  isEqual()
+})
+
 test('a list that breaks between two pages counts for nothing', async () => {
   const { clock, server, store, start, isEqual } = aScene()
   Object.assign(server.is, { watchList: 'refused', laggingMs: 10 })

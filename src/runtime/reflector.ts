@@ -10,7 +10,7 @@ import type { Client, Scope, WatchEvent } from '../kube/client.ts'
 import { ApiError, isExpired, isNotServed } from '../kube/errors.ts'
 import { createBackoff } from './backoff.ts'
 import type { Clock } from './clock.ts'
-import type { Learning, Store } from './store.ts'
+import type { Learning, Replacing, Store } from './store.ts'
 
 export interface Reflector {
   isSynced(): boolean // the store has been equal once
@@ -45,7 +45,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   const backoff = createBackoff({ firstMs: firstWaitMs, longestMs: longestWaitMs, random })
   const synced = Promise.withResolvers<boolean>()
   let at: string | undefined // the resource version up to which the store knows everything
-  let mustList = false // until everything has been learnt: WatchList was of no use
+  let mustList = false // the watch was not understood
   let notServedSince: number | undefined
   let isSynced = false
   let isStopped = false
@@ -53,25 +53,23 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   let restarts = 0
   let leave = () => {} // whatever is waited for
 
-  function learnt(resourceVersion: string): void {
+  function learnt(all: Replacing<T>, resourceVersion: string | undefined): void {
     at = resourceVersion
-    mustList = false
     isSynced = true
     synced.resolve(true)
+    all.finish()
   }
 
   async function listAll(): Promise<void> {
     const replacing = store.startReplacing()
-    let from: string | undefined
-    do {
-      const page = await client.list(resource, { ...scope, limit: pageSize, ...(from !== undefined && { from }) })
+    for (let from = {}; ; ) {
+      const { items, next, resourceVersion } = await client.list(resource, { ...scope, limit: pageSize, ...from })
       if (isStopped) return
       lastSuccess = clock.now()
-      for (const object of page.items) replacing.put(object)
-      from = page.next
-      if (from === undefined) learnt(page.resourceVersion)
-    } while (from !== undefined)
-    replacing.finish()
+      for (const object of items) replacing.put(object)
+      if (next === undefined) return learnt(replacing, resourceVersion)
+      from = { from: next }
+    }
   }
 
   async function watch(): Promise<void> {
@@ -87,35 +85,32 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
       })
     }
     listen()
-    const replacing = at === undefined ? store.startReplacing() : undefined
     const from = at === undefined ? { initialEvents: true as const } : { resourceVersion: at }
+    let replacing = at === undefined ? store.startReplacing() : undefined
     try {
       for await (const event of client.watch(resource, { ...scope, ...from, timeoutSeconds }, calling.signal)) {
         if (isStopped) return
         lastSuccess = heardAt = clock.now()
-        if (event.type !== 'BOOKMARK') hear(event, at === undefined && replacing ? replacing : store)
-        else if (at !== undefined) at = event.resourceVersion
-        else if (!event.isInitialEnd)
-          return void (mustList = true) // it does not know what it was asked
-        else {
-          learnt(event.resourceVersion)
-          replacing?.finish()
+        if (event.type === 'BOOKMARK') {
+          if (!replacing) at = event.resourceVersion
+          else if (!event.isInitialEnd)
+            break // it does not know what it was asked
+          else learnt(replacing, event.resourceVersion)
+          replacing = undefined
+        } else {
+          hear(event, replacing ?? store)
+          if (!replacing) at = event.object.metadata.resourceVersion
         }
       }
       lastSuccess = clock.now()
-      if (at === undefined) mustList = true
+      mustList = replacing !== undefined
     } catch (error) {
-      if (at === undefined && error instanceof ApiError && (error.code === 400 || error.code === 422)) mustList = true
+      mustList = error instanceof ApiError && (error.code === 400 || error.code === 422)
+      if (mustList) at = undefined
       throw error
     } finally {
       forget()
     }
-  }
-
-  function hear({ type, object }: Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>, learning: Learning<T>): void {
-    if (at !== undefined) at = object.metadata.resourceVersion
-    if (type === 'DELETED') learning.remove(object)
-    else learning.put(object)
   }
 
   async function run(): Promise<void> {
@@ -128,9 +123,9 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
         notServedSince = undefined
         await pause(nextWait(began))
       } catch (error) {
+        if (isStopped) return
         if (isNotServed(error)) await considerNotServed()
         else notServedSince = undefined
-        if (isStopped) return
         const waitMs = waitAfter(error, began)
         trouble(error, waitMs)
         await pause(waitMs)
@@ -162,9 +157,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     notServedSince ??= clock.now()
     if (isStopped || clock.now() - notServedSince < surelyNotServedMs) return
     lastSuccess = clock.now()
-    isSynced = true
-    synced.resolve(true)
-    store.startReplacing().finish()
+    learnt(store.startReplacing(), undefined)
   }
 
   async function pause(ms: number): Promise<void> {
@@ -190,4 +183,9 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
       synced.resolve(false)
     },
   }
+}
+
+function hear<T>({ type, object }: Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>, learning: Learning<T>): void {
+  if (type === 'DELETED') learning.remove(object)
+  else learning.put(object)
 }

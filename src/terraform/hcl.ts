@@ -89,7 +89,8 @@ function readOneLine(cursor: Cursor, block: OpenBlock, text: string): void {
   if (!isMark(cursor.peek(), '}')) {
     const header = readHeader(cursor, cursor.next())
     if (isArgument(cursor, header)) readArgument(cursor, block, header, text)
-    else if (!header.some(isVagueToken)) throw manyOnOneLine(block)
+    else if (header.some(isVagueToken)) block.arguments.set(nameOf(header), '')
+    else throw manyOnOneLine(block)
   }
   if (!isMark(cursor.next(), '}')) throw manyOnOneLine(block)
   endLine(cursor)
@@ -104,13 +105,17 @@ function isArgument(cursor: Cursor, header: readonly Token[]): boolean {
   return isMark(cursor.peek(), '=') && (isName || header.some(isVagueToken))
 }
 
+function nameOf(header: readonly Token[]): string {
+  return header.map(({ text }) => text).join('')
+}
+
 function readArgument(cursor: Cursor, block: OpenBlock, header: readonly Token[], text: string): void {
   const equals = cursor.next()
   const [name = equals] = header
   const value = readExpression(cursor, name, text)
-  if (header.some(isVagueToken)) return
-  if (block.arguments.has(name.text)) throw refused(name, `${name.text} stands twice in one block: remove one`)
-  block.arguments.set(name.text, value)
+  if (block.arguments.has(nameOf(header)) && !header.some(isVagueToken))
+    throw refused(name, `${name.text} stands twice in one block: remove one`)
+  block.arguments.set(nameOf(header), value)
 }
 
 const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }

@@ -10,8 +10,12 @@ interface Entry extends Span {
   readonly key: string
   readonly value: Json
 }
+interface Body extends Span {
+  readonly is: 'object'
+  readonly entries: readonly Entry[]
+}
 type Json =
-  | (Span & { readonly is: 'object'; readonly entries: readonly Entry[] })
+  | Body
   | (Span & { readonly is: 'list'; readonly items: readonly Json[] })
   | (Span & { readonly is: 'scalar' })
 
@@ -26,12 +30,11 @@ export function readJson(text: string): ReadModule {
   const cursor = cursorOn(text)
   const root = readValue(cursor)
   if (cursor.peek().text !== '') throw refused(text, cursor.peek(), 'nothing may follow the module: remove it')
-  if (root.is === 'scalar' && !isVagueName(root.text))
-    throw refused(text, root, 'a module is an object: begin it with {')
-  const names = objectsIn(root).flatMap(({ entries }) =>
-    entries.flatMap(({ key, value }) => [key, ...(labelled.has(key) ? objectsIn(value).flatMap(keysOf) : [])]),
-  )
-  return { blocks: blocksIn(text, root), mayDeclareMore: names.some(isVagueName) }
+  if (root.is === 'scalar') throw refused(text, root, 'a module is an object: begin it with {')
+  const blocks = objectsIn(root).flatMap((body) => blocksIn(text, body))
+  const keys = objectsIn(root).flatMap(({ entries }) => entries.map(({ key }) => key))
+  const isNameless = ({ type, name }: Block) => name === undefined && labelled.has(type)
+  return { blocks, mayDeclareMore: keys.some(isVagueName) || blocks.some(isNameless) }
 }
 
 const piece =
@@ -55,7 +58,7 @@ function cursorOn(text: string): Cursor {
   }
 }
 
-const deepest = 500 // far below what anybody writes, far above where the stack ends
+const deepest = 500 // deeper than anybody writes, and far from where the stack ends
 
 function readValue(cursor: Cursor, depth = 0): Json {
   const { at, text } = cursor.next()
@@ -109,30 +112,22 @@ const plain = new Set(['terraform', 'cloud'])
 const onlyOnce = new Set(['type', 'default', 'description', 'sensitive', 'nullable', 'value']) // other names may be blocks
 
 // A list of blocks may stand wherever a block may.
-function objectsIn(value: Json): readonly Extract<Json, { readonly is: 'object' }>[] {
+function objectsIn(value: Json): readonly Body[] {
   return (value.is === 'list' ? value.items : [value]).filter((each) => each.is === 'object')
 }
 
-function keysOf({ entries }: { readonly entries: readonly Entry[] }): readonly string[] {
-  return entries.map(({ key }) => key)
+function blocksIn(text: string, { entries }: Body): readonly Block[] {
+  return entries.flatMap(({ key: type, at, value }) => {
+    if (plain.has(type)) return objectsIn(value).map((body) => blockOf(text, type, { at }, body))
+    if (!labelled.has(type)) return []
+    const named = objectsIn(value).flatMap((each) => each.entries)
+    return named.flatMap((name) => objectsIn(name.value).map((body) => blockOf(text, type, name, body)))
+  })
 }
 
-function blocksIn(text: string, value: Json): readonly Block[] {
-  return objectsIn(value).flatMap(({ entries }) =>
-    entries.flatMap(({ key, at, value: body }) => {
-      if (plain.has(key)) return objectsIn(body).map((each) => blockOf(text, key, { at }, each))
-      if (!labelled.has(key)) return []
-      return objectsIn(body).flatMap((named) =>
-        named.entries.flatMap((name) => objectsIn(name.value).map((each) => blockOf(text, key, name, each))),
-      )
-    }),
-  )
-}
-
-function blockOf(text: string, type: string, { at, key }: Pick<Entry, 'at'> & Partial<Entry>, body: Json): Block {
+function blockOf(text: string, type: string, { at, key }: Pick<Entry, 'at'> & Partial<Entry>, body: Body): Block {
   const found = new Map<string, string>()
-  const entries = objectsIn(body).flatMap((each) => each.entries)
-  for (const entry of entries) {
+  for (const entry of body.entries) {
     if (found.has(entry.key) && onlyOnce.has(entry.key))
       throw refused(text, entry, `${entry.key} stands twice in one ${type}: remove one`)
     found.set(entry.key, isText(entry.value) ? decoded(entry.value) : entry.value.text)

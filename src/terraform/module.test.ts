@@ -98,6 +98,8 @@ describe('in HCL', () => {
     ['locals {\n  a = "x\\\n"}', 'line 2: this text is never closed: write " at its end, on the same line'],
     ['locals {\n  a = "x ${f("y")\n', 'line 2: this template is never closed: write } behind it'],
     ['locals {\n  a = <<E\n\n b E\n', 'line 2: this heredoc is never closed: write E behind it, on a line of its own'],
+    ['a = <<E\nx\nEE', 'line 1: this heredoc is never closed: write E behind it, on a line of its own'],
+    ['a = <<E\nx\nE', 'line 1: this heredoc is never closed: write E behind it, on a line of its own'],
     ['a = 1\n/* x', 'line 2: this comment is never closed: write */ behind it'],
     ['locals {\n  a =\n}', 'line 2: a has no value: write one behind ='],
     ['locals {\n  a = 1,\n}', 'line 2: , cannot follow the value of a: write each argument on a line of its own'],
@@ -106,9 +108,11 @@ describe('in HCL', () => {
     ['locals {\n  a = 1 }', 'line 2: } must begin a new line'],
     ['locals {} locals {}', 'line 1: locals must begin a new line'],
     ['locals { a = 1\n}', 'line 1: a block on one line holds one argument: begin a new line behind {'],
+    ['locals { a }', 'line 1: a block on one line holds one argument: begin a new line behind {'],
     ['locals { a {} }', 'line 1: a block on one line holds one argument: begin a new line behind {'],
     ['\nvariable\n"a" {}', 'line 2: variable begins neither an argument (name = …) nor a block (name { … })'],
     ['a : 1', 'line 1: a begins neither an argument (name = …) nor a block (name { … })'],
+    ['"a" {\n}', 'line 1: the text begins neither an argument (name = …) nor a block (name { … })'],
     ['"a" = 1', 'line 1: the text begins neither an argument (name = …) nor a block (name { … })'],
     ['variable "a" {}\noutput "a" {}\nvariable "a" {}', 'line 3: variable "a" is declared twice: remove one'],
   ])('%j is refused', (module, says) => {
@@ -147,8 +151,9 @@ describe('in HCL', () => {
     ['${kind} "a" {\n}', false],
     ['${line}\n', false],
     ['variable "a" {\n  ${key} = 1\n  ${key} = 2\n}', false],
-    ['variable "a" { ${key}x = 1 }', true],
-    ['variable "a" { ${line} }', true],
+    ['variable "a" { ${key}x = 1 }', false],
+    ['variable "a" { ${line} }', false],
+    ['locals { ${line} }', true],
   ])('a placeholder in %j is no mistake', (module, isWhole) => {
     expect(shapeOf(module, 'HCL')).toMatchObject({ complaints: [], isWhole })
   })
@@ -187,10 +192,17 @@ describe('in JSON', () => {
     ['{ "locals": { "a": [${a}, 1${b}] } }', true],
     ['{ "resource": { "aws_vpc": { "${cluster}": {} } } }', true],
     ['{ "variable": { "${cluster}": {} } }', false],
+    ['{ "variable": { "a": { "${key}": 1, "${key}": 2 } } }', false],
     ['{ "${kind}": { "a": {} } }', false],
   ])('a placeholder in %j is no mistake', (module, isWhole) => {
-    expect(shapeOf(module, 'JSON')).toMatchObject({ complaints: [], isWhole, variables: [] })
+    expect(shapeOf(module, 'JSON')).toMatchObject({ complaints: [], isWhole })
   })
+})
+
+test('what is nested deeper than anybody looks hides nothing behind it', () => {
+  const deep = `${'{ "a": ['.repeat(1000)}1${'] }'.repeat(1000)}`
+  const { variables, complaints } = shapeOf(`{ "locals": ${deep}, "variable": { "a": {} } }`, 'JSON')
+  expect({ variables, complaints }).toEqual({ variables: [{ ...plain, name: 'a' }], complaints: [] })
 })
 
 test('every module that is made up is known for what it is', () => {
@@ -198,6 +210,22 @@ test('every module that is made up is known for what it is', () => {
     fc.property(anyModule(), ({ format, text, variables, outputs }) => {
       expect(shapeOf(text, format)).toEqual({ ...nothing, variables, outputs })
     }),
+  )
+})
+
+test('a placeholder for any word of a module is no mistake, unless an escape or a heredoc hangs on it', () => {
+  const withPlaceholder = anyModule().chain(({ format, text }) => {
+    const words = [...text.matchAll(/(?<![\\\w<-])[a-z0-9]+/g)]
+    return fc.constantFrom(undefined, ...words).map((word) => ({
+      format,
+      text: word ? `${text.slice(0, word.index)}\${key}${text.slice(word.index + word[0].length)}` : text,
+    }))
+  })
+  fc.assert(
+    fc.property(withPlaceholder, ({ format, text }) => {
+      expect(shapeOf(text, format).complaints).toEqual([])
+    }),
+    { numRuns: 500 },
   )
 })
 

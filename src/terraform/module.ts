@@ -1,5 +1,5 @@
 // What a module declares: its variables, its outputs, where it keeps its state. Pure; Terraform is not asked.
-import { type Block, ModuleSyntaxError, type ReadModule } from './block.ts'
+import { type Block, isVagueName, ModuleSyntaxError, type ReadModule } from './block.ts'
 import { readHcl } from './hcl.ts'
 import { readJson } from './json.ts'
 
@@ -51,7 +51,7 @@ function shapeOfBlocks({ blocks, mayDeclareMore }: ReadModule): Shape {
       isSensitive: isTrue(given.get('sensitive')),
     })),
     backend: state && (state.name ?? state.type),
-    isWhole: !mayDeclareMore,
+    isWhole: !mayDeclareMore && !named('variable').some((each) => [...each.arguments.keys()].some(isVagueName)),
     complaints: [...secondOf(named('variable')), ...secondOf(named('output'))],
   }
 }

@@ -88,7 +88,7 @@ export function tokensOf(text: string): readonly Token[] {
     else if (inner?.in === 'template') {
       const braces = inner.braces + (mark === '{' ? 1 : mark === '}' ? -1 : 0)
       if (braces < 0) leave()
-      else around[around.length - 1] = { ...inner, braces }
+      else if (braces !== inner.braces) around[around.length - 1] = { ...inner, braces }
     } else if (!inner && (what === 'newline' || what === 'word' || what === 'placeholder' || what === 'mark')) {
       tokens.push({ kind: what, text: found[0], at: began.at, line: began.line })
     }

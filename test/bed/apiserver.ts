@@ -9,7 +9,7 @@ import type { Located } from '../../tools/build.ts'
 import { until } from '../until.ts'
 import { auditPolicy } from './audit.ts'
 import { type Authority, anAuthority, aTokenKey, type Certified } from './certificates.ts'
-import type { Household } from './household.ts'
+import type { Household, Member } from './household.ts'
 import { kubeconfig, type Reach } from './kubeconfig.ts'
 import { freePort } from './ports.ts'
 import { privateFile } from './private-file.ts'
@@ -22,6 +22,13 @@ export interface Api extends Reach {
   readonly auditLog: string // a file
   readonly tokenKeyFile: string
   readonly frontProxy: Certified // whoever shows this may say on whose behalf it speaks
+  readonly etcd: Mortal
+  readonly apiServer: Mortal
+}
+
+export interface Mortal {
+  kill(): Promise<void> // at once, without a last word
+  start(): Promise<void> // again, where it was and with what it had; resolves when it answers
 }
 
 export async function startApi(home: Household, name: string, parts: Located<'etcd' | 'kube-apiserver'>): Promise<Api> {
@@ -29,11 +36,12 @@ export async function startApi(home: Household, name: string, parts: Located<'et
   mkdirSync(folder)
   const write = (file: string, text: string) => privateFile(join(folder, file), text)
 
-  const etcd = startEtcd(home, name, parts.etcd)
+  const { etcd, url: etcdUrl } = mortalEtcd(home, name, parts.etcd)
   const [authority, frontProxyAuthority, port] = await Promise.all([
     anAuthority('bed'),
     anAuthority('bed-front-proxy'),
     freePort(),
+    etcd.start(),
   ])
   const [serving, admin, frontProxy] = await Promise.all([
     authority.issueServer('kube-apiserver', ['127.0.0.1', '10.96.0.1', 'localhost', 'kubernetes.default.svc']),
@@ -46,39 +54,35 @@ export async function startApi(home: Household, name: string, parts: Located<'et
   const reach: Reach = { server: `https://127.0.0.1:${port}`, ca: authority.cert }
   const auditLog = join(folder, 'audit.log')
 
-  await until('etcd answers', async () => answers(etcd.health), { withinSeconds: 20, giveUp: etcd.member.obituary })
-  const server = home.start(
-    `${name}-kube-apiserver`,
-    parts['kube-apiserver'],
-    [
-      `--etcd-servers=${etcd.url}`,
-      '--bind-address=127.0.0.1',
-      '--advertise-address=127.0.0.1',
-      `--secure-port=${port}`,
-      '--endpoint-reconciler-type=none',
-      '--service-cluster-ip-range=10.96.0.0/24',
-      `--tls-cert-file=${write('serving.crt', serving.cert)}`,
-      `--tls-private-key-file=${write('serving.key', serving.key)}`,
-      `--client-ca-file=${write('ca.crt', authority.cert)}`,
-      `--token-auth-file=${write('tokens.csv', `${adminToken},bed-admin,bed-admin,"system:masters"\n`)}`,
-      '--authorization-mode=RBAC',
-      '--service-account-issuer=https://kubernetes.default.svc',
-      `--service-account-key-file=${write('tokens.pub', tokenKey.publicKey)}`,
-      `--service-account-signing-key-file=${tokenKeyFile}`,
-      `--requestheader-client-ca-file=${write('front-proxy-ca.crt', frontProxyAuthority.cert)}`,
-      '--requestheader-allowed-names=fault-proxy',
-      '--requestheader-username-headers=X-Remote-User',
-      '--requestheader-group-headers=X-Remote-Group',
-      `--audit-policy-file=${write('audit-policy.yaml', auditPolicy)}`,
-      `--audit-log-path=${auditLog}`,
-      '--profiling=false',
-    ],
-    { GOGC: '50' }, // saves 44 MiB a server, at no cost in time
+  const args = [
+    `--etcd-servers=${etcdUrl}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${port}`,
+    '--endpoint-reconciler-type=none',
+    '--service-cluster-ip-range=10.96.0.0/24',
+    `--tls-cert-file=${write('serving.crt', serving.cert)}`,
+    `--tls-private-key-file=${write('serving.key', serving.key)}`,
+    `--client-ca-file=${write('ca.crt', authority.cert)}`,
+    `--token-auth-file=${write('tokens.csv', `${adminToken},bed-admin,bed-admin,"system:masters"\n`)}`,
+    '--authorization-mode=RBAC',
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${write('tokens.pub', tokenKey.publicKey)}`,
+    `--service-account-signing-key-file=${tokenKeyFile}`,
+    `--requestheader-client-ca-file=${write('front-proxy-ca.crt', frontProxyAuthority.cert)}`,
+    '--requestheader-allowed-names=fault-proxy',
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-group-headers=X-Remote-Group',
+    `--audit-policy-file=${write('audit-policy.yaml', auditPolicy)}`,
+    `--audit-log-path=${auditLog}`,
+    '--audit-log-maxsize=100000', // never begun anew: whole runs are judged by it
+    '--profiling=false',
+  ]
+  const apiServer = mortal(
+    () => home.start(`${name}-kube-apiserver`, parts['kube-apiserver'], args, { GOGC: '50' }), // saves 44 MiB, at no cost in time
+    async () => answers({ url: `${reach.server}/readyz`, ca: reach.ca }),
   )
-  await until(`${name} kube-apiserver is ready`, async () => answers({ url: `${reach.server}/readyz`, ca: reach.ca }), {
-    withinSeconds: 60,
-    giveUp: () => server.obituary() ?? etcd.member.obituary(),
-  })
+  await apiServer.start()
   return {
     ...reach,
     folder,
@@ -88,30 +92,42 @@ export async function startApi(home: Household, name: string, parts: Located<'et
     auditLog,
     tokenKeyFile,
     frontProxy,
+    etcd,
+    apiServer,
+  }
+}
+
+function mortal(launch: () => Member, look: () => Promise<true | undefined>): Mortal {
+  let member: Member | undefined
+  return {
+    kill: async () => member?.kill('SIGKILL'),
+    async start() {
+      const { name, obituary } = (member = launch())
+      await until(`${name} is ready`, look, { withinSeconds: 60, giveUp: obituary })
+    },
   }
 }
 
 // etcd listens on unix sockets, which are files in its working folder named by the "host:port" of the URL.
-function startEtcd(home: Household, name: string, program: string) {
+function mortalEtcd(home: Household, name: string, program: string): { readonly etcd: Mortal; readonly url: string } {
   const socket = (use: string) => `${name}-etcd-${use}:1`
   const [clients, peers] = [`unix://${socket('clients')}`, `unix://${socket('peers')}`]
-  const member = home.start(
-    `${name}-etcd`,
-    program,
-    [
-      `--name=${name}`,
-      `--data-dir=${join(home.folder, name, 'etcd')}`,
-      `--listen-client-urls=${clients}`,
-      `--advertise-client-urls=${clients}`,
-      `--listen-peer-urls=${peers}`,
-      `--initial-advertise-peer-urls=${peers}`,
-      `--initial-cluster=${name}=${peers}`,
-      '--unsafe-no-fsync', // nothing here outlives the bed
-      '--log-level=warn',
-    ],
-    { GOGC: '50' },
+  const args = [
+    `--name=${name}`,
+    `--data-dir=${join(home.folder, name, 'etcd')}`,
+    `--listen-client-urls=${clients}`,
+    `--advertise-client-urls=${clients}`,
+    `--listen-peer-urls=${peers}`,
+    `--initial-advertise-peer-urls=${peers}`,
+    `--initial-cluster=${name}=${peers}`,
+    '--unsafe-no-fsync', // nothing here outlives the bed
+    '--log-level=warn',
+  ]
+  const etcd = mortal(
+    () => home.start(`${name}-etcd`, program, args, { GOGC: '50' }),
+    async () => answers({ socketPath: join(home.folder, socket('clients')), path: '/health' }),
   )
-  return { member, url: clients, health: { socketPath: join(home.folder, socket('clients')), path: '/health' } }
+  return { etcd, url: clients }
 }
 
 // True when a GET is answered with 200, undefined when it is not.

@@ -1,12 +1,14 @@
 // Who did what to the API server, as it wrote down itself: one record for each request, written when it is
 // answered (a watch when it begins, for it may never end).
-import { readFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { stringify } from 'yaml'
 
 export interface AuditRecord {
   readonly at: Date
   readonly user: string
   readonly userAgent: string
+  readonly credential: string // which token of a ServiceAccount was shown; empty: another kind of credential
   readonly verb: string // get, list, watch, create, update, patch, delete, deletecollection
   readonly path: string // with its query
   readonly group: string
@@ -15,6 +17,7 @@ export interface AuditRecord {
   readonly name: string
   readonly code: number
   readonly body: unknown // what a write sent; never of a Secret
+  readonly resourceVersion: string // of the object as a write left it, where the policy keeps answers; else empty
 }
 
 export interface AuditQuery {
@@ -34,6 +37,17 @@ export const auditPolicy = stringify({
     { level: 'None', nonResourceURLs: ['/healthz*', '/readyz*', '/livez*'] },
     { level: 'Metadata', verbs: ['watch'], omitStages: ['ResponseComplete'] },
     { level: 'Metadata', resources: [{ group: '', resources: ['secrets', 'serviceaccounts/token'] }] },
+    {
+      // Revisions of etcd put writes in one order, whoever asked first.
+      level: 'RequestResponse',
+      omitManagedFields: true,
+      verbs: ['create', 'patch'],
+      resources: [
+        { group: 'coordination.k8s.io', resources: ['leases'] },
+        { group: 'events.k8s.io', resources: ['events'] },
+        { group: 'infrastructure.cluster.x-k8s.io', resources: ['workspacetemplates/status'] },
+      ],
+    },
     { level: 'Request', verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'] },
     { level: 'Metadata', omitStages: ['ResponseStarted'] },
   ],
@@ -49,6 +63,23 @@ export async function readAudit(file: string, query: AuditQuery = {}): Promise<r
     .filter((record) => fits(record, query))
 }
 
+// What happened at another API server of the same run, kept beside the bed's own log for whoever judges the whole run.
+export async function lendAudit(
+  { folder }: { readonly folder: string },
+  auditLog: string,
+  name: string,
+): Promise<void> {
+  await mkdir(join(folder, lent), { recursive: true })
+  await copyFile(auditLog, join(folder, lent, name))
+}
+
+export async function lentAudits({ folder }: { readonly folder: string }): Promise<readonly string[]> {
+  const names = await readdir(join(folder, lent)).catch(() => [])
+  return names.map((name) => join(folder, lent, name))
+}
+
+const lent = 'lent-audit-logs'
+
 function fits(record: AuditRecord, { since, ...wanted }: AuditQuery): boolean {
   if (since && record.at < since) return false
   return (Object.entries(wanted) as [keyof typeof wanted, string | undefined][]).every(
@@ -61,7 +92,7 @@ interface AuditEvent {
   readonly requestReceivedTimestamp: string
   readonly verb: string
   readonly requestURI: string
-  readonly user: { readonly username: string }
+  readonly user: { readonly username: string; readonly extra?: Readonly<Record<string, readonly string[]>> }
   readonly userAgent?: string
   readonly objectRef?: {
     readonly apiGroup?: string
@@ -72,6 +103,7 @@ interface AuditEvent {
   }
   readonly responseStatus?: { readonly code?: number }
   readonly requestObject?: unknown
+  readonly responseObject?: { readonly metadata?: { readonly resourceVersion?: string } }
 }
 
 function recordOf(event: AuditEvent): AuditRecord {
@@ -80,6 +112,7 @@ function recordOf(event: AuditEvent): AuditRecord {
     at: new Date(event.requestReceivedTimestamp),
     user: event.user.username,
     userAgent: event.userAgent ?? '',
+    credential: event.user.extra?.['authentication.kubernetes.io/credential-id']?.[0] ?? '',
     verb: event.verb,
     path: event.requestURI,
     group: object.apiGroup ?? '',
@@ -88,5 +121,6 @@ function recordOf(event: AuditEvent): AuditRecord {
     name: object.name ?? '',
     code: event.responseStatus?.code ?? 0,
     body: event.requestObject,
+    resourceVersion: event.responseObject?.metadata?.resourceVersion ?? '',
   }
 }

@@ -5,12 +5,20 @@ import { type BedAddress, startBed } from './bed.ts'
 declare module 'vitest' {
   export interface ProvidedContext {
     readonly bed: BedAddress
+    readonly untold: readonly string[] // stories that this run leaves out
   }
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const bed = await startBed()
-  project.provide('bed', bed.address)
+  const told = project.vitest.state.getPaths()
+  const { testFiles } = await project.globTestFiles()
+  // For every project: what comes last judges what the stories did.
+  project.vitest.provide('bed', bed.address)
+  project.vitest.provide(
+    'untold',
+    testFiles.filter((file) => !told.includes(file)),
+  )
   return async () => {
     if (project.vitest.state.getCountOfFailedTests() > 0) {
       console.error(`the logs of the bed's parts: ${await bed.keepLogs()}`)

@@ -23,6 +23,8 @@ export interface FaultProxy {
   readonly ca: string // PEM
   inject(occasion: ConnectOccasion, fault: ConnectFault): Rule
   inject(occasion: RequestOccasion, fault: Fault): Rule
+  // Strikes every connection that stands, now; those that come after are spared.
+  strike(how: 'silence' | 'reset'): void
   heal(): void // no more faults for what comes; what fell silent stays silent
   stop(): Promise<void>
 }
@@ -72,6 +74,12 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     server: `https://127.0.0.1:${await listen(wires.server)}`,
     ca: authority.cert,
     inject: (occasion: Occasion, fault: Fault) => rules.add(occasion, fault),
+    strike(how) {
+      for (const wire of wires.all()) {
+        if (how === 'silence') wire.fallSilent()
+        else wire.reset()
+      }
+    },
     heal: () => rules.clear(),
     async stop() {
       upstream.close()

@@ -16,6 +16,7 @@ export interface WireOptions {
 export interface WireServer {
   readonly server: Server
   wireFrom(port: number | undefined): Wire | undefined
+  all(): readonly Wire[]
   closeAll(): void
 }
 
@@ -66,6 +67,7 @@ export function wireServer({ innerPort, onConnect }: WireOptions): WireServer {
   return {
     server,
     wireFrom: (port) => (port === undefined ? undefined : wires.get(port)),
+    all: () => [...wires.values()],
     closeAll() {
       for (const socket of sockets) socket.destroy()
     },
