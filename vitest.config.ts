@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     isolate: false,
     setupFiles: ['./test/seed.ts'],
-    testTimeout: 30_000,
+    testTimeout: 60_000, // a tool that a test starts shares two cores with the bed
     maxWorkers: 4, // stories wait more than they work
     reporters: ['default', './test/reporter.ts'],
     projects: [

@@ -9,6 +9,7 @@ import { pinnedVersion } from '../tools/cache.ts'
 import { type Part, parts } from '../tools/parts.ts'
 import { crdOf } from './generated/crd.ts'
 import { engineCRDs, otherEngine, ourEngine } from './generated/engine.ts'
+import { managerPage } from './generated/manager.ts'
 import { policyObjects } from './generated/policies.ts'
 import { managerRBAC } from './generated/rbac.ts'
 import { indexPage, pageOf, readersPage } from './generated/reference.ts'
@@ -19,6 +20,7 @@ const root = resolve(import.meta.dirname, '..')
 // Path of each generated file, and what it must hold.
 const generated: Readonly<Record<string, () => string>> = {
   'docs/reference/README.md': indexPage,
+  'docs/reference/manager.md': managerPage,
   'docs/reference/real-parts.md': realParts,
   'docs/reference/readers.md': readersPage,
   ...Object.fromEntries(kinds.map((kind) => [`docs/reference/${kind.kind}.md`, () => pageOf(kind)])),

@@ -12,6 +12,7 @@ export interface Note extends KubeObject {
 // Befalls the next question; a list takes them before its answer, whatever `after` says.
 export type Mishap =
   | { readonly do: 'refuse'; readonly code: number; readonly retryAfterSeconds?: number }
+  | { readonly do: 'refuse'; readonly isUnreachable: true }
   | { readonly do: 'end' | 'break' | 'expire' | 'silence'; readonly after: number } // so many lines
 
 export interface ModelServer {

@@ -110,7 +110,7 @@ describe('on a machine that lacks something, one sentence says what to install',
   })
 })
 
-test('a generated file that differs by a byte fails the check, and generate mends it', () => {
+test('a generated file that differs by a byte fails the check, and generate mends it', { timeout: 180_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'capt-generated-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const generate = (...args: string[]) =>

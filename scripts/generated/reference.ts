@@ -121,11 +121,11 @@ export function indexPage(): string {
 
 ${compact(table(['kind', 'what it is'], rows))}
 
-[Who reads which field](readers.md) · [The real parts of the bed](real-parts.md)
+[The manager: flags and metrics](manager.md) · [Who reads which field](readers.md) · [The real parts of the bed](real-parts.md)
 `
 }
 
 // Descriptions are long: columns of equal width would not help anybody.
-function compact(text: string): string {
+export function compact(text: string): string {
   return text.replaceAll(/ +\|/g, ' |').replaceAll(/-{4,}/g, '---')
 }

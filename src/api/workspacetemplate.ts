@@ -227,6 +227,6 @@ export const WorkspaceTemplate = kind({
     },
     age,
   ],
-  readBy: 'workspacetemplate',
+  readBy: 'workspacetemplateapply', // which makes a Workspace of it
 })
 export type WorkspaceTemplate = ObjectOf<typeof WorkspaceTemplate>

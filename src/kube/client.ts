@@ -97,7 +97,7 @@ export interface ClientOptions extends WireOptions {
   readonly perSecond?: number // questions; watches are not counted
   readonly burst?: number
   readonly mayWrite?: () => boolean // asked before each write is sent, when no wait is left
-  readonly told?: (answered: Answered) => void
+  readonly told?: (answered: Answered) => void // when an answer begins, or when there is none
 }
 
 export interface Answered {
@@ -162,14 +162,14 @@ export function createClient(access: Access, options: ClientOptions = {}): Clien
       try {
         await wire.ask(questionOf(asked, await access.credentials(), how), (head) => {
           answer.head = head
+          told?.({ method: asked.method, code: head.status })
           return how.take && head.status < 300 ? how.take : (chunk) => chunks.push(chunk)
         })
       } catch (error) {
         if (how.signal?.aborted || error instanceof ApiError || error instanceof NotLeading) throw error
+        if (!answer.head) told?.({ method: asked.method, code: undefined })
         const isUnreachable = error instanceof Unreachable
         throw new ApiError({ doing: asked.doing, message: tellCause(error), isUnreachable }, { cause: error })
-      } finally {
-        told?.({ method: asked.method, code: answer.head?.status })
       }
       const { status = 0, headers = {} } = answer.head ?? {}
       const text = Buffer.concat(chunks).toString()

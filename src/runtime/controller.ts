@@ -81,7 +81,8 @@ export function mapped<T extends KubeObject>(
   return { resource, wakes, ...how }
 }
 
-export const applies = (resource: Resource): Right => ({ resource, verbs: ['patch'] })
+// An apply that makes the object is asked for `create`, too, although it is a patch.
+export const applies = (resource: Resource): Right => ({ resource, verbs: ['create', 'patch'] })
 export const deletes = (resource: Resource): Right => ({ resource, verbs: ['delete'] })
 export const gets = (resource: Resource): Right => ({ resource, verbs: ['get'] })
 

@@ -3,24 +3,29 @@
 // entry left, the API server refuses to patch the object.
 //
 // Flow. For each CRD whose status names more stored versions than its storage version: every object is patched with
-// nothing, which makes the API server store it anew; then the status is set. Guarantees. Safe to repeat and to
-// interrupt; an object that somebody else writes meanwhile is rewritten by that.
+// nothing, which makes the API server store it anew; then the status is set. A CRD that cannot be seen to now is tried
+// again: just after it was changed, the API server says for a moment that its storage is not ready. Guarantees. Safe to
+// repeat and to interrupt; what somebody else writes meanwhile is not overwritten.
 import { CustomResourceDefinition } from '../api/neighbours.ts'
 import { type KubeObject, keyOf, type Resource, resourceName, tellKey } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import { isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
+import { createBackoff } from './backoff.ts'
+import type { Clock } from './clock.ts'
 import type { Right } from './controller.ts'
 import type { Log } from './log.ts'
 
 export interface Migration {
   readonly client: Pick<Client, 'get' | 'list' | 'patch'>
   readonly resources: readonly Resource[]
+  readonly clock: Clock
   readonly log: Log
 }
 
 // Core's mark: which generation of a CRD has been seen to.
 const mark = 'crd-migration.cluster.x-k8s.io/observed-generation'
 const pageSize = 100
+const tries = 6 // in half a minute
 const fieldManager = 'capt-migrator'
 
 export function migrationRights(resources: readonly Resource[]): readonly Right[] {
@@ -31,16 +36,25 @@ export function migrationRights(resources: readonly Resource[]): readonly Right[
   ]
 }
 
-// One that fails is told and left for the next start; the others go on.
-export async function migrate({ client, resources, log }: Migration): Promise<void> {
-  for (const resource of resources) {
-    try {
-      const count = await migrateOne(client, resource)
-      if (count !== undefined) log.info('stored objects were rewritten', { kind: resource.kind, count })
-    } catch (error) {
-      if (error instanceof NotLeading) return
-      log.error('stored objects cannot be rewritten', { kind: resource.kind, error })
+// One that fails to the last is told and left for the next start; the others go on.
+export async function migrate({ client, resources, clock, log }: Migration): Promise<void> {
+  const backoff = createBackoff({ firstMs: 1000, longestMs: 30_000, random: Math.random })
+  let left = resources
+  for (let attempt = 1; left.length > 0 && attempt <= tries; attempt++) {
+    if (attempt > 1) await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + backoff.next(), resolve))
+    const failed: Resource[] = []
+    for (const resource of left) {
+      const { kind } = resource
+      try {
+        const count = await migrateOne(client, resource)
+        if (count !== undefined) log.info('stored objects were rewritten', { kind, count })
+      } catch (error) {
+        if (error instanceof NotLeading) return
+        failed.push(resource)
+        if (attempt === tries) log.error('stored objects cannot be rewritten', { kind, error })
+      }
     }
+    left = failed
   }
 }
 
@@ -55,13 +69,19 @@ async function migrateOne(client: Migration['client'], resource: Resource): Prom
   const isSettled = hasOneVersion || seen === String(generation)
   if (storage === undefined || (isSettled && isStoredOnlyAs(storage, crd))) return undefined
   const served = crd.spec.versions.filter((each) => each.served).map((each) => `${resource.group}/${each.name}`)
+  const overtaken: string[] = []
   let count = 0
   let from: string | undefined
   do {
     const page = await client.list(resource, { limit: pageSize, ...(from !== undefined && { from }) })
-    for (const object of page.items) if (await rewrite(client, resource, object, served)) count++
+    for (const object of page.items) {
+      const outcome = await rewrite(client, resource, object, served)
+      if (outcome === 'done') count++
+      if (outcome === 'overtaken') overtaken.push(tellKey(keyOf(object)))
+    }
     from = page.next
   } while (from !== undefined)
+  if (overtaken.length > 0) throw new Error(`cannot rewrite ${overtaken.join(', ')}: changed by others meanwhile`)
   if (!isStoredOnlyAs(storage, crd)) {
     const change = { metadata: { uid, resourceVersion }, status: { storedVersions: [storage] } }
     await client.patch(CustomResourceDefinition, { name }, change, { subresource: 'status', fieldManager })
@@ -80,16 +100,17 @@ async function rewrite(
   resource: Resource,
   object: KubeObject,
   served: readonly string[],
-): Promise<boolean> {
+): Promise<'done' | 'overtaken' | 'gone'> {
   const { uid, resourceVersion, managedFields = [] } = object.metadata
   const living = managedFields.filter(({ apiVersion = '' }) => served.includes(apiVersion))
   // An empty list would change nothing; one empty entry empties it.
   const owners = living.length === managedFields.length ? {} : { managedFields: living.length > 0 ? living : [{}] }
   try {
     await client.patch(resource, keyOf(object), { metadata: { uid, resourceVersion, ...owners } }, { fieldManager })
-    return true
+    return 'done'
   } catch (error) {
-    if (isConflict(error) || isNotFound(error, object.metadata.name)) return false
-    throw new Error(`cannot rewrite ${tellKey(keyOf(object))}`, { cause: error })
+    if (isConflict(error)) return 'overtaken' // stored anew by that, but who owned its fields is still to be forgotten
+    if (isNotFound(error, object.metadata.name)) return 'gone'
+    throw error
   }
 }

@@ -34,10 +34,6 @@ export interface Plan {
 // Nothing to do and nothing to say.
 export const idle: Plan = { effects: [], conditions: [], others: 'stay', wake: 'onChange' }
 
-export function saying(...conditions: readonly Said[]): Plan {
-  return { effects: [], conditions, wake: 'onChange' }
-}
-
 // In this order, for every controller.
 export type Stage = 'handsOff' | 'ownerless' | 'paused' | 'leaving' | 'new' | 'live'
 

@@ -31,6 +31,18 @@ test.each<[string, number | undefined, boolean]>([
   expect(pulse.isAnswering()).toBe(is)
 })
 
+test('since when answers come is known: not from before the last trouble', async () => {
+  const { clock, pulse } = aPulse(() => true)
+  pulse.heard({ method: 'GET', code: 200 })
+  await clock.advance(100)
+  pulse.heard({ method: 'GET', code: 200 })
+  expect(pulse.answeringSince()).toBe(0)
+  pulse.heard({ method: 'GET', code: undefined })
+  await clock.advance(100)
+  pulse.heard({ method: 'GET', code: 200 })
+  expect(pulse.answeringSince()).toBe(200)
+})
+
 test('after a silence the first who wants to know makes it ask, once', async () => {
   const { clock, pulse, asked } = aPulse(() => true)
   expect(pulse.isAnswering()).toBe(false)

@@ -250,6 +250,22 @@ test('it waits as long as it is asked to, but not for hours', async () => {
   expect(server.asked.watch).toBe(3)
 })
 
+test('it knocks every few seconds where nobody answers, and whoever answers then is not kept waiting for that', async () => {
+  const { clock, server, start, isEqual } = aScene()
+  start()
+  await clock.advance(1)
+  server.mishaps.push(...Array.from({ length: 10_000 }, () => ({ do: 'refuse', isUnreachable: true }) as const))
+  server.cut()
+  await clock.advance(10 * minute)
+  expect(server.asked.watch).toBeGreaterThan((10 * 60) / 3)
+  expect(server.asked.watch).toBeLessThan((10 * 60) / 1.5)
+  server.mishaps.length = 0
+  server.mishaps.push({ do: 'refuse', code: 429, retryAfterSeconds: 1 }, { do: 'expire', after: 0 }) // as one just started
+  server.put('a')
+  await clock.advance(5000)
+  isEqual()
+})
+
 test('a watch on which nothing comes, not even its end, is called off and goes on where it was', async () => {
   const { clock, server, start, troubles, isEqual } = aScene({ random: () => 0 })
   server.mishaps.push({ do: 'silence', after: 1 })

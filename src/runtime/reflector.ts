@@ -43,6 +43,8 @@ const pageSize = 500
 export function startReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector {
   const { client, resource, scope, store, clock, random, trouble } = options
   const backoff = createBackoff({ firstMs: firstWaitMs, longestMs: longestWaitMs, random })
+  // Apart: how long nobody answered is no reason to keep one waiting who does.
+  const knocking = createBackoff({ firstMs: firstWaitMs, longestMs: longestWaitUnreachableMs, random })
   const synced = Promise.withResolvers<boolean>()
   let at: string | undefined // the resource version up to which the store knows everything
   let mustList = false // the watch was not understood
@@ -136,6 +138,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   }
 
   function nextWait(began: number): number {
+    knocking.reset()
     if (clock.now() - began >= longLifeMs) backoff.reset()
     return backoff.next()
   }
@@ -143,9 +146,9 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   function waitAfter(error: unknown, began: number): number {
     if (isNotServed(error)) return notServedWaitMs * (0.5 + random() / 2)
     if (isExpired(error)) at = undefined
+    if (error instanceof ApiError && error.isUnreachable) return knocking.next()
     const wait = nextWait(began)
     if (!(error instanceof ApiError)) return wait
-    if (error.isUnreachable) return Math.min(wait, longestWaitUnreachableMs * (0.5 + random() / 2))
     return Math.max(wait, Math.min((error.retryAfterSeconds ?? 0) * 1000, longestRetryAfterMs))
   }
 

@@ -16,7 +16,7 @@ test('a role has one rule a resource, with every verb once, whatever the order',
   })
   const rules = rulesOf(rightsOf([made]))
   expect(rules).toEqual([
-    { apiGroups: [''], resources: ['secrets'], verbs: ['delete', 'get', 'list', 'patch', 'watch'] },
+    { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'delete', 'get', 'list', 'patch', 'watch'] },
     { apiGroups: ['infrastructure.cluster.x-k8s.io'], resources: ['workspacetemplates'], verbs: ['list', 'watch'] },
     { apiGroups: ['infrastructure.cluster.x-k8s.io'], resources: ['workspacetemplates/status'], verbs: ['patch'] },
   ])

@@ -5,7 +5,7 @@ import { kinds } from '../api/kinds.ts'
 import { resourceName } from '../api/resource.ts'
 import type { Access } from '../kube/access.ts'
 import { createClient } from '../kube/client.ts'
-import { createCache } from './cache.ts'
+import { createCache, type Reflecting } from './cache.ts'
 import { systemClock as clock } from './clock.ts'
 import type { Controller } from './controller.ts'
 import { startDiagnostics } from './diagnostics.ts'
@@ -92,7 +92,7 @@ export async function serveManager({
   async function lead(): Promise<void> {
     log.info('leading', { identity })
     // Who sees one namespace only cannot rewrite what is in the others.
-    if (!settings.namespace && parts.includes('infrastructure')) void migrate({ client, resources: kinds, log })
+    if (!settings.namespace && parts.includes('infrastructure')) void migrate({ client, resources: kinds, clock, log })
     if (await cache.whenSynced()) manager.work()
   }
 
@@ -125,11 +125,12 @@ export async function serveManager({
 
   const eventLoop = startEventLoop({ clock, log })
   metrics.eventLoopLag.read({}, eventLoop.lagSeconds)
+  const startedAt = clock.now()
+  const silenceOf = ({ lastSuccess }: Reflecting) => (clock.now() - (lastSuccess() ?? startedAt)) / 1000
+  // A watch has as long to come back as the API server has.
+  const answeringFor = () => (clock.now() - pulse.answeringSince()) / 1000
   const silences = () =>
-    cache.watches().map(({ resource, lastSuccess }) => ({
-      what: resource,
-      seconds: (clock.now() - (lastSuccess() ?? clock.now())) / 1000,
-    }))
+    cache.watches().map((watch) => ({ what: watch.resource, seconds: Math.min(silenceOf(watch), answeringFor()) }))
   const running = () =>
     metrics.running().map(({ controller, key, seconds }) => ({ what: `${controller} ${key}`, seconds }))
   const servers = await Promise.all([
@@ -165,13 +166,11 @@ export async function serveManager({
 
   cache.start()
   cache.resync(settings.syncMs)
-  for (const { resource, size, restarts, lastSuccess } of cache.watches()) {
-    metrics.cached.read({ resource }, size)
-    metrics.watchRestarts.read({ resource }, restarts)
-    metrics.watchSilence.read({ resource }, () => {
-      const at = lastSuccess()
-      return at === undefined ? undefined : (clock.now() - at) / 1000
-    })
+  for (const [resource, watches] of Map.groupBy(cache.watches(), (watch) => watch.resource)) {
+    const sum = (ofEach: (watch: Reflecting) => number) => watches.reduce((all, watch) => all + ofEach(watch), 0)
+    metrics.cached.read({ resource }, () => sum(({ size }) => size()))
+    metrics.watchRestarts.read({ resource }, () => sum(({ restarts }) => restarts()))
+    metrics.watchSilence.read({ resource }, () => Math.max(...watches.map(silenceOf)))
   }
   leadership.start()
 

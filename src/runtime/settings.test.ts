@@ -16,8 +16,6 @@ test('without flags it is as Cluster API core is, with more requests allowed', (
       watchFilter: '',
       syncMs: 600_000,
       concurrency: 10,
-      workspaceApi: 'auto',
-      allowsCrossNamespaceRefs: false,
       isElected: false,
       leaseMs: 15_000,
       renewMs: 10_000,
@@ -106,7 +104,6 @@ test.each<[string[], string | undefined]>([
 })
 
 test.each([
-  ['--workspace-api=tf.crossplane.io', 'is none of auto, tf.m.upbound.io, tf.upbound.io'],
   ['--enable-controller=everything', 'is none of all, infrastructure, control-plane'],
   ['--tls-min-version=VersionTLS11', 'is none of VersionTLS12, VersionTLS13'],
   ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA', 'is none of TLS_AES_128_GCM_SHA256, '],

@@ -17,7 +17,6 @@ import { cipherSuites } from './tls.ts'
 
 const address = { shape: 'address', read: readAddress }
 const controllers = oneOf('all', 'infrastructure', 'control-plane')
-const workspaceApis = oneOf('auto', 'tf.m.upbound.io', 'tf.upbound.io', 'opentofu.m.upbound.io', 'opentofu.upbound.io')
 const tlsVersions = oneOf('VersionTLS12', 'VersionTLS13')
 
 export type Settings = ReturnType<typeof declare>
@@ -37,8 +36,6 @@ function declare(flag: Declare) {
     watchFilter: flag.one('watch-filter', anyText, '', 'Look only at objects with this cluster.x-k8s.io/watch-filter.'),
     syncMs: flag.one('sync-period', duration, '10m', 'How often every object is looked at although nothing changed.'),
     concurrency: flag.one('concurrency', wholeNumber(1), '10', perController, 'max-concurrent-reconciles'),
-    workspaceApi: flag.one('workspace-api', workspaceApis, 'auto', workspaceGroup),
-    allowsCrossNamespaceRefs: flag.switch('allow-cross-namespace-refs', 'Let objects refer to other namespaces.'),
 
     isElected: flag.switch('leader-elect', 'Work only while holding a Lease, so that several may run.'),
     leaseMs: flag.one('leader-elect-lease-duration', duration, '15s', 'How long others wait for a silent leader.'),
@@ -59,7 +56,6 @@ function declare(flag: Declare) {
 }
 
 const perController = 'How many objects each controller works on at a time.'
-const workspaceGroup = 'The API group of Workspaces to make; auto takes the one in use, or the only one served.'
 const pages = 'Where /metrics and /debug/flags/v are, over TLS, for those whom the API server lets; 0 for nowhere.'
 const probes = 'Where /healthz and /readyz are; 0 for nowhere.'
 const certificate = 'A folder with tls.crt and tls.key for /metrics; empty means a certificate of our own.'

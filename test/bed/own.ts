@@ -13,7 +13,7 @@ export interface OwnApi extends Api, Pick<Household, 'start'> {
   stop(): Promise<void>
 }
 
-const crds = resolve(import.meta.dirname, '../../manifests/crds')
+export const crds = resolve(import.meta.dirname, '../../manifests/crds')
 
 export async function startOwnApi(story: string): Promise<OwnApi> {
   const parts = await realParts(['etcd', 'kube-apiserver', 'kubectl'])

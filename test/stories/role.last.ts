@@ -16,9 +16,9 @@ interface Rule {
 const root = resolve(import.meta.dirname, '../..')
 const bed = inject('bed') as ReturnType<typeof inject<'bed'>> | undefined // there is none when no story runs
 const untold = bed ? inject('untold').map((file) => relative(root, file)) : ['every story']
-const records = bed ? (await Promise.all([bed.auditLog, ...(await lentAudits(bed))].map(deeds))).flat() : []
+const records = bed ? (await Promise.all([bed.auditLog, ...(await lentAudits(bed))].map(doneIn))).flat() : []
 
-async function deeds(auditLog: string) {
+async function doneIn(auditLog: string) {
   const all = await readAudit(auditLog, { user: managerUser })
   return all.filter(({ resource }) => resource !== '') // other paths, such as discovery, are everybody's
 }
@@ -40,9 +40,10 @@ function grantsOf({ apiGroups, resources, verbs, resourceNames = [''] }: Rule): 
 }
 
 const used = new Set(
-  records.flatMap(({ verb, group, resource, name }) => {
-    const deed = `${verb} ${group}/${resource}`
-    return [deed, `${deed} ${name}`].filter((each) => granted.has(each))
+  records.flatMap(({ verb, group, resource, name, code }) => {
+    const verbs = verb === 'patch' && code === 201 ? ['patch', 'create'] : [verb] // an apply that made the object
+    const deeds = verbs.map((each) => `${each} ${group}/${resource}`)
+    return deeds.flatMap((deed) => [deed, `${deed} ${name}`]).filter((each) => granted.has(each))
   }),
 )
 

@@ -3,7 +3,7 @@
 
 export type Fault =
   // Answers in the API server's stead, with a Status as it would write it.
-  | { readonly do: 'answer'; readonly code: 409 | 410 | 429 | 500 | 503; readonly retryAfterSeconds?: number }
+  | { readonly do: 'answer'; readonly code: 409 | 410 | 422 | 429 | 500 | 503; readonly retryAfterSeconds?: number }
   // Passes the request on only after a while.
   | { readonly do: 'delay'; readonly ms: number }
   // In mid-stream: the TCP connection is reset, or (HTTP/2) only this stream of it.
@@ -125,6 +125,7 @@ function withoutNewline(line: Buffer): Buffer {
 const reasons = {
   409: ['Conflict', 'the object has been modified; please apply your changes to the latest version and try again'],
   410: ['Expired', 'too old resource version'],
+  422: ['Invalid', 'sendInitialEvents: Forbidden: not supported'],
   429: ['TooManyRequests', 'Too many requests, please try again later.'],
   500: ['InternalError', 'Internal error occurred'],
   503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],

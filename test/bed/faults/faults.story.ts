@@ -75,6 +75,7 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
   test.each<[Extract<Fault, { do: 'answer' }>, string]>([
     [{ do: 'answer', code: 409 }, 'Conflict'],
     [{ do: 'answer', code: 410 }, 'Expired'],
+    [{ do: 'answer', code: 422 }, 'Invalid'],
     [{ do: 'answer', code: 429, retryAfterSeconds: 7 }, 'TooManyRequests'],
     [{ do: 'answer', code: 500 }, 'InternalError'],
     [{ do: 'answer', code: 503 }, 'ServiceUnavailable'],
