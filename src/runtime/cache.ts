@@ -1,9 +1,16 @@
 // What controllers read instead of asking the API server: one watch for each kind and scope they declare, shared by all of
 // them. It may be a moment late, and it never holds the bytes of a Secret.
-import { apiVersionOf, type Key, type KubeObject, type Resource, resourceName, tellKey } from '../api/resource.ts'
+import {
+  apiVersionOf,
+  type Key,
+  type KubeObject,
+  type Resource,
+  readKey,
+  resourceName,
+  tellKey,
+} from '../api/resource.ts'
 import type { Client, Scope } from '../kube/client.ts'
 import type { Clock } from './clock.ts'
-import { createPool, hashOf, type Pool } from './pool.ts'
 import { type Reflector, startReflector } from './reflector.ts'
 import type { Handler, Indexes } from './store.ts'
 import { createView, type View } from './view.ts'
@@ -13,6 +20,7 @@ export interface Read {
   get<T extends KubeObject>(resource: Resource<T>, key: Key): T | undefined
   list<T extends KubeObject>(resource: Resource<T>, namespace?: string): readonly T[]
   byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly T[]
+  keysAt<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly Key[] // costs less
 }
 
 export interface Wish<T> {
@@ -50,7 +58,6 @@ const momentsInAPeriod = 64
 
 export function createCache({ clock, ...options }: CacheOptions): Cache {
   const watched = new Map<string, Watched<KubeObject>>()
-  const pool = createPool()
   const started = Promise.withResolvers<void>()
   let reflectors: readonly Reflecting[] | undefined
   let callOffResync = () => {}
@@ -66,8 +73,7 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
   return {
     watch(resource, wish = {}) {
       if (reflectors) throw new Error(`${idOf(resource)} cannot be watched any more: declare it before the start`)
-      if (!watched.has(idOf(resource)))
-        watched.set(idOf(resource), createWatched(resource, { clock, ...options, pool }))
+      if (!watched.has(idOf(resource))) watched.set(idOf(resource), createWatched(resource, { clock, ...options }))
       watchedOf(resource).add(wish)
     },
     start() {
@@ -77,6 +83,7 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
     get: (resource, key) => watchedOf(resource).view.get(tellKey(key)),
     list: (resource, namespace) => watchedOf(resource).view.list(namespace),
     byIndex: (resource, index, value) => watchedOf(resource).view.byIndex(index, value),
+    keysAt: (resource, index, value) => watchedOf(resource).view.keysAt(index, value).map(readKey),
     isSynced,
     async whenSynced() {
       await started.promise
@@ -110,20 +117,12 @@ interface Watched<T extends KubeObject> {
   start(): readonly Reflecting[]
 }
 
-function createWatched<T extends KubeObject>(
-  resource: Resource<T>,
-  options: CacheOptions & { readonly pool: Pool },
-): Watched<T> {
-  const { pool, trouble, ...others } = options
+function createWatched<T extends KubeObject>(resource: Resource<T>, { trouble, ...others }: CacheOptions): Watched<T> {
   const indexes: Record<string, (object: T) => readonly string[]> = {}
   const handlers: Handler<T>[] = []
   const scopes = new Map<string, Scope>()
   const view = createView<T>({
-    keep(object) {
-      const kept = resource.keep(object)
-      pool(kept)
-      return kept
-    },
+    keep: (object) => resource.keep(object),
     indexes,
     onChange(change) {
       for (const handle of handlers) {
@@ -166,4 +165,11 @@ function isOf<T extends KubeObject>(kind: Watched<KubeObject>, resource: Resourc
 
 function idOf(resource: Resource): string {
   return `${resourceName(resource)} ${apiVersionOf(resource)}`
+}
+
+// FNV-1a, its upper half folded into its lower.
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   if (api) await lendAudit(theBed(), api.auditLog, 'manager-story') // only here the manager lists
-  await api?.stop()
+  await api?.home.end()
 })
 
 async function aTemplate(namespace: string, name: string, labels: Readonly<Record<string, string>> = {}) {
@@ -117,7 +117,7 @@ test('where WatchList is refused it lists; told to end, it ends in order and let
   const refused = proxy.inject({ verb: 'watch', path: /sendInitialEvents=true/ }, { do: 'answer', code: 422 })
   const template = await aTemplate('old', 'demo')
   const kubeconfig = await managerKubeconfig(api, proxy)
-  const manager = await launchManager(api, { name: 'manager', kubeconfig, flags: ['--namespace=old'] })
+  const manager = await launchManager(api.home, { name: 'manager', kubeconfig, flags: ['--namespace=old'] })
   await seeReady(manager)
   await seeJudged(template)
   expect(refused.strikes.length).toBeGreaterThanOrEqual(2)

@@ -1,5 +1,6 @@
 // Runs controllers: what the cache tells becomes keys in their queues, workers take keys, look, decide and carry out. Who
 // leads is not its business; it works between `work` and `stop`.
+import { setImmediate } from 'node:timers/promises'
 import { watchFilterLabel } from '../api/contract.ts'
 import { type Key, type KubeObject, readKey, tellKey } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
@@ -71,7 +72,11 @@ export function createManager(options: ManagerOptions): Manager {
   }
 
   async function worker(run: Run): Promise<void> {
-    for (let taken = await run.queue.take(); taken; taken = await run.queue.take()) await pass(run, taken)
+    for (let taken = await run.queue.take(); taken; taken = await run.queue.take()) {
+      await pass(run, taken)
+      // Passes that only look wait for nobody: thousands in a row would keep probes and the Lease waiting.
+      await setImmediate()
+    }
   }
 
   async function pass({ controller, metrics, hands }: Run, taken: Taken): Promise<void> {

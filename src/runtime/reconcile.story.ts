@@ -31,7 +31,7 @@ async function aStage() {
   const hands: Hands = {
     client,
     // The cache as a map that the test fills: what it does not hold was not seen yet.
-    read: { get: (_, { name }) => cached.get(name) as never, list: () => [], byIndex: () => [] },
+    read: { get: (_, { name }) => cached.get(name) as never, list: () => [], byIndex: () => [], keysAt: () => [] },
     fieldManager: 'capt-story',
     now: () => '2026-11-16T12:00:00Z',
     record: (_, { reason }) => void told.push(reason),

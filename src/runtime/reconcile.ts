@@ -18,6 +18,7 @@ export interface Read {
   get<T extends KubeObject>(resource: Resource<T>, key: Key): T | undefined
   list<T extends KubeObject>(resource: Resource<T>, namespace?: string): readonly T[]
   byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly T[]
+  keysAt<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly Key[] // costs less
 }
 
 export interface Hands {

@@ -1,10 +1,11 @@
 // What one watch knows: the objects by key, found by indexes too, and who is told when they change. It asks nobody.
 //
 // Guarantees. Handlers are told of each real change once, after it can be read; an event that brings the resource
-// version already known is none. While everything is learnt anew, readers see what was known before; then all of it
-// is replaced at once and handlers are told exactly the differences. An object that went and came back under its name
-// is a removal and an addition. Assumption. The handler does not throw.
-import { type KubeObject, keyOf, tellKey } from '../api/resource.ts'
+// version already known is none. The first time, what is learnt is told as it comes. When everything is learnt anew,
+// readers see what was known before; then all of it is replaced at once and handlers are told exactly the differences.
+// An object that went and came back under its name is a removal and an addition. Assumption. The handler does not throw.
+import { type KubeObject, keyOf, type ObjectMeta, tellKey } from '../api/resource.ts'
+import { createPacker } from './packer.ts'
 
 export interface Change<T> {
   readonly what: 'added' | 'changed' | 'removed' | 'resync'
@@ -29,8 +30,9 @@ export interface Replacing<T> extends Learning<T> {
 }
 
 export interface Store<T> extends Learning<T> {
-  get(key: string): T | undefined
-  entries(): Iterable<[string, T]>
+  get(key: string): T | undefined // anew each time
+  versionOf(key: string): string | undefined // its resource version
+  keys(): Iterable<string>
   keysAt(index: string, value: string): Iterable<string>
   size(): number
   startReplacing(): Replacing<T>
@@ -42,14 +44,28 @@ export interface StoreOptions<T> {
   readonly onChange: Handler<T>
 }
 
+// An object, put away.
+interface Kept extends Version {
+  readonly packed: string
+}
+
 export function createStore<T extends KubeObject>({ keep, indexes, onChange }: StoreOptions<T>): Store<T> {
-  let objects = new Map<string, T>()
+  const { pack, unpack } = createPacker<T>()
+  let objects = new Map<string, Kept>()
   const found = new Map(Object.keys(indexes).map((index) => [index, new Map<string, Set<string>>()]))
 
-  // What is known already is not kept twice, however often it is learnt.
-  function learn(key: string, object: T): T {
-    const known = objects.get(key)
-    return known && isSame(known, object) ? known : keep(object)
+  function putAway(object: T): Kept {
+    const { uid, resourceVersion } = object.metadata
+    return {
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      packed: pack(object),
+    }
+  }
+
+  function get(key: string): T | undefined {
+    const kept = objects.get(key)
+    return kept && unpack(kept.packed)
   }
 
   function carryOut(changes: readonly Change<T>[]): void {
@@ -80,42 +96,53 @@ export function createStore<T extends KubeObject>({ keep, indexes, onChange }: S
     }
   }
 
+  function put(object: T): void {
+    const key = keyIn(object)
+    const known = objects.get(key)
+    if (known && isSame(known, object.metadata)) return
+    const before = get(key)
+    const now = keep(object)
+    objects.set(key, putAway(now))
+    carryOut(changesOf(key, before, now))
+  }
+
+  function remove(object: T): void {
+    const key = keyIn(object)
+    const before = get(key)
+    objects.delete(key)
+    carryOut(changesOf(key, before, undefined))
+  }
+
   return {
-    get: (key) => objects.get(key),
-    entries: () => objects,
+    get,
+    versionOf: (key) => objects.get(key)?.resourceVersion,
+    keys: () => objects.keys(),
     keysAt(index, value) {
       const places = found.get(index)
       if (!places) throw new Error(`there is no index ${index}: declare it with the watch`)
       return places.get(value) ?? []
     },
     size: () => objects.size,
-    put(object) {
-      const key = keyIn(object)
-      const before = objects.get(key)
-      const now = learn(key, object)
-      objects.set(key, now)
-      carryOut(changesOf(key, before, now))
-    },
-    remove(object) {
-      const key = keyIn(object)
-      const before = objects.get(key)
-      objects.delete(key)
-      carryOut(changesOf(key, before, undefined))
-    },
+    put,
+    remove,
     startReplacing() {
-      const next = new Map<string, T>()
+      if (objects.size === 0) return { put, remove, finish() {} }
+      const next = new Map<string, Kept>()
       return {
         put(object) {
           const key = keyIn(object)
-          next.set(key, learn(key, object))
+          const known = objects.get(key)
+          next.set(key, known && isSame(known, object.metadata) ? known : putAway(keep(object)))
         },
         remove: (object) => void next.delete(keyIn(object)),
         finish() {
           const last = objects
           objects = next
           const changes: Change<T>[] = []
-          for (const [key, before] of last) if (!next.has(key)) changes.push(...changesOf(key, before, undefined))
-          for (const [key, now] of next) changes.push(...changesOf(key, last.get(key), now))
+          const tell = (key: string, before: Kept | undefined, now: Kept | undefined) =>
+            changes.push(...changesOf(key, before && unpack(before.packed), now && unpack(now.packed)))
+          for (const [key, before] of last) if (!next.has(key)) tell(key, before, undefined)
+          for (const [key, now] of next) if (last.get(key) !== now) tell(key, last.get(key), now)
           carryOut(changes)
         },
       }
@@ -127,7 +154,9 @@ function keyIn(object: KubeObject): string {
   return tellKey(keyOf(object))
 }
 
-function isSame({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean {
+type Version = Pick<ObjectMeta, 'uid' | 'resourceVersion'>
+
+function isSame(a: Version, b: Version): boolean {
   return a.uid === b.uid && a.resourceVersion === b.resourceVersion
 }
 
@@ -135,7 +164,7 @@ export function changesOf<T extends KubeObject>(key: string, before: T | undefin
   const change = (what: Change<T>['what'], object: T) => ({ what, key, object, before: undefined })
   if (!before) return now ? [change('added', now)] : []
   if (!now) return [change('removed', before)]
-  if (isSame(before, now)) return []
+  if (isSame(before.metadata, now.metadata)) return []
   if (before.metadata.uid !== now.metadata.uid) return [change('removed', before), change('added', now)]
   return [{ what: 'changed', key, object: now, before }]
 }

@@ -1,12 +1,13 @@
 // A kind as readers see it: what the stores of its watches know, merged. An object that two watches know counts once, and
 // is gone when none knows it any more.
-import type { KubeObject } from '../api/resource.ts'
+import { type KubeObject, readKey } from '../api/resource.ts'
 import { type Change, changesOf, createStore, type Store, type StoreOptions } from './store.ts'
 
 export interface View<T> {
   get(key: string): T | undefined
   list(namespace?: string): readonly T[]
   byIndex(index: string, value: string): readonly T[]
+  keysAt(index: string, value: string): readonly string[]
   // Tells handlers of those keys, though nothing changed.
   resync(isMeant: (key: string) => boolean): void
   addStore(): Store<T>
@@ -14,7 +15,10 @@ export interface View<T> {
 
 export function createView<T extends KubeObject>({ keep, indexes, onChange }: StoreOptions<T>): View<T> {
   const stores: Store<T>[] = []
-  const get = (key: string) => newest(stores.map((store) => store.get(key)))
+  // The one that knows it best.
+  const storeOf = (key: string) =>
+    stores.reduce((best, each) => (isNewer(each.versionOf(key), best.versionOf(key)) ? each : best))
+  const get = (key: string) => (stores.length === 0 ? undefined : storeOf(key).get(key))
 
   // Watches tell of the same change one after the other: only the first makes a difference to what all of them know.
   function merge(change: Change<T>, told: Store<T>): void {
@@ -25,32 +29,30 @@ export function createView<T extends KubeObject>({ keep, indexes, onChange }: St
     for (const merged of changesOf(key, last, now)) onChange(merged)
   }
 
-  function eachMeant(isMeant: (key: string, object: T) => boolean, visit: (key: string, object: T) => void): void {
-    for (const store of stores) {
-      for (const [key, object] of store.entries()) if (isMeant(key, object) && get(key) === object) visit(key, object)
-    }
+  // Each once, of those that a store has and that are meant.
+  function* keysIn(
+    of: (store: Store<T>) => Iterable<string>,
+    isMeant: (key: string) => boolean = () => true,
+  ): Generator<string> {
+    for (const store of stores) for (const key of of(store)) if (isMeant(key) && storeOf(key) === store) yield key
   }
 
+  function objectsOf(keys: Iterable<string>): readonly T[] {
+    return Array.from(keys, get).filter((object) => object !== undefined)
+  }
+
+  const all = (store: Store<T>) => store.keys()
   return {
     get,
-    list(namespace) {
-      const found: T[] = []
-      const isThere = (_: string, { metadata }: T) => namespace === undefined || metadata.namespace === namespace
-      eachMeant(isThere, (_, object) => found.push(object))
-      return found
-    },
-    byIndex(index, value) {
-      const found: T[] = []
-      for (const store of stores) {
-        for (const key of store.keysAt(index, value)) {
-          const object = store.get(key)
-          if (object && get(key) === object) found.push(object)
-        }
-      }
-      return found
-    },
+    list: (namespace) =>
+      objectsOf(keysIn(all, (key) => namespace === undefined || readKey(key).namespace === namespace)),
+    byIndex: (index, value) => objectsOf(keysIn((store) => store.keysAt(index, value))),
+    keysAt: (index, value) => [...keysIn((store) => store.keysAt(index, value))],
     resync(isMeant) {
-      eachMeant(isMeant, (key, object) => onChange({ what: 'resync', key, object, before: undefined }))
+      for (const key of keysIn(all, isMeant)) {
+        const object = get(key)
+        if (object) onChange({ what: 'resync', key, object, before: undefined })
+      }
     },
     addStore() {
       const store: Store<T> = createStore({ keep, indexes, onChange: (change) => merge(change, store) })
@@ -63,10 +65,10 @@ export function createView<T extends KubeObject>({ keep, indexes, onChange }: St
 // One watch may be ahead of another. Resource versions are numbers without leading zeros, and the API server lets
 // clients compare those of one kind.
 function newest<T extends KubeObject>(known: readonly (T | undefined)[]): T | undefined {
-  return known.reduce((best, each) => (best && !(each && isNewer(each, best)) ? best : each), undefined)
+  const versionOf = (object: T | undefined) => object?.metadata.resourceVersion
+  return known.reduce((best, each) => (best && !isNewer(versionOf(each), versionOf(best)) ? best : each), undefined)
 }
 
-function isNewer({ metadata: { resourceVersion: a = '' } }: KubeObject, { metadata }: KubeObject): boolean {
-  const { resourceVersion: b = '' } = metadata
+function isNewer(a = '', b = ''): boolean {
   return a.length === b.length ? a > b : a.length > b.length
 }

@@ -21,20 +21,24 @@ interface Around {
 const word = '[\\p{ID_Start}_][\\p{ID_Continue}-]*'
 const code = new RegExp(
   [
-    '(?<blank>[ \\t\\r\\uFEFF]+|#[^\\n]*|//[^\\n]*)',
-    '(?<newline>\\n)',
-    `(?<word>${word})`,
-    `<<-?(?<marker>${word})\\r?\\n`,
-    '(?<placeholder>\\$\\{[^{}"\\n]*\\})',
-    '(?<mark>/\\*|==|=>|!=|<=|>=|[^])',
+    '[ \\t\\r\\uFEFF]+|#[^\\n]*|//[^\\n]*',
+    '(\\n)',
+    `(${word})`,
+    `<<-?(${word})\\r?\\n`,
+    '(\\$\\{[^{}"\\n]*\\})',
+    '(/\\*|==|=>|!=|<=|>=|[^])',
   ].join('|'),
   'uy',
 )
 // `$${` and `%%{` stand for themselves; `$` and `%` do so unless a brace follows.
-const quote = /(?<literal>[^"\\$%\n]+|\\[^\n]|\$\$\{|%%\{|[$%](?!\{))|(?<template>[$%]\{)|(?<close>")/uy
-const heredoc = /(?<literal>[^$%\n]+|\n|\$\$\{|%%\{|[$%](?!\{))|(?<template>[$%]\{)/uy
-const patterns = { template: code, quote, heredoc }
-const kinds = ['newline', 'word', 'placeholder', 'mark'] as const
+const quote = /[^"\\$%\n]+|\\[^\n]|\$\$\{|%%\{|[$%](?!\{)|([$%]\{)|(")/uy
+const heredoc = /[^$%\n]+|\n|\$\$\{|%%\{|[$%](?!\{)|([$%]\{)/uy
+// What each group of a pattern finds, in order. Groups with names cost an object a match: as much as all else here.
+const patterns = {
+  template: { pattern: code, finds: ['blank', 'newline', 'word', 'heredoc', 'placeholder', 'mark'] },
+  quote: { pattern: quote, finds: ['literal', 'template', 'close'] },
+  heredoc: { pattern: heredoc, finds: ['literal', 'template'] },
+} as const
 
 // Throws a ModuleSyntaxError when a text or a comment is never closed.
 export function tokensOf(text: string): readonly Token[] {
@@ -42,8 +46,10 @@ export function tokensOf(text: string): readonly Token[] {
   const around: Around[] = [] // a stack of our own: what is nested without end must not exhaust the real one
   let at = 0
   let line = 1
+  let endOfLine = text.indexOf('\n')
   const moveTo = (end: number) => {
-    for (; at < end; at++) if (text[at] === '\n') line++
+    for (; endOfLine >= 0 && endOfLine < end; endOfLine = text.indexOf('\n', endOfLine + 1)) line++
+    at = end
   }
   const leave = () => {
     const left = around.pop()
@@ -54,7 +60,6 @@ export function tokensOf(text: string): readonly Token[] {
   while (at < text.length) {
     const inner = around.at(-1)
     if (inner?.in === 'heredoc' && text[at - 1] === '\n') {
-      const endOfLine = text.indexOf('\n', at)
       if (endOfLine >= 0 && text.slice(at, endOfLine).trim() === inner.marker) {
         moveTo(endOfLine)
         leave()
@@ -62,28 +67,30 @@ export function tokensOf(text: string): readonly Token[] {
       }
     }
     const began = { at, line }
-    const pattern = patterns[inner?.in ?? 'template']
+    const { pattern, finds } = patterns[inner?.in ?? 'template']
     pattern.lastIndex = at
     const found = pattern.exec(text)
     if (!found) break
     moveTo(pattern.lastIndex)
 
-    const { template, close, marker = '', mark } = found.groups ?? {}
-    if (template) around.push({ ...began, in: 'template', marker, braces: 0 })
-    else if (marker) around.push({ ...began, in: 'heredoc', marker, braces: 0 })
-    else if (mark === '"') around.push({ ...began, in: 'quote', marker, braces: 0 })
+    let group = finds.length - 1
+    while (group > 0 && found[group] === undefined) group--
+    const what = finds[group]
+    const mark = what === 'mark' ? found[0] : ''
+    if (what === 'template') around.push({ ...began, in: 'template', marker: '', braces: 0 })
+    else if (what === 'heredoc') around.push({ ...began, in: 'heredoc', marker: found[group] ?? '', braces: 0 })
+    else if (mark === '"') around.push({ ...began, in: 'quote', marker: '', braces: 0 })
     else if (mark === '/*') {
       const end = text.indexOf('*/', at)
       if (end < 0) throw new ModuleSyntaxError(`line ${line}: this comment is never closed: write */ behind it`)
       moveTo(end + 2)
-    } else if (close) leave()
+    } else if (what === 'close') leave()
     else if (inner?.in === 'template') {
       const braces = inner.braces + (mark === '{' ? 1 : mark === '}' ? -1 : 0)
       if (braces < 0) leave()
       else if (braces !== inner.braces) around[around.length - 1] = { ...inner, braces }
-    } else if (!inner) {
-      const kind = kinds.find((each) => found.groups?.[each] !== undefined)
-      if (kind) tokens.push({ ...began, kind, text: found[0] })
+    } else if (!inner && (what === 'newline' || what === 'word' || what === 'placeholder' || what === 'mark')) {
+      tokens.push({ kind: what, text: found[0], at: began.at, line: began.line })
     }
   }
 

@@ -23,6 +23,7 @@ export interface Api extends Reach {
   readonly tokenKeyFile: string
   readonly frontProxy: Certified // whoever shows this may say on whose behalf it speaks
   readonly etcd: Mortal
+  readonly etcdSocket: string // a file
   readonly apiServer: Mortal
 }
 
@@ -36,7 +37,7 @@ export async function startApi(home: Household, name: string, parts: Located<'et
   mkdirSync(folder)
   const write = (file: string, text: string) => privateFile(join(folder, file), text)
 
-  const { etcd, url: etcdUrl } = mortalEtcd(home, name, parts.etcd)
+  const { etcd, url: etcdUrl, socketPath: etcdSocket } = mortalEtcd(home, name, parts.etcd)
   const [authority, frontProxyAuthority, port] = await Promise.all([
     anAuthority('bed'),
     anAuthority('bed-front-proxy'),
@@ -93,6 +94,7 @@ export async function startApi(home: Household, name: string, parts: Located<'et
     tokenKeyFile,
     frontProxy,
     etcd,
+    etcdSocket,
     apiServer,
   }
 }
@@ -109,7 +111,7 @@ function mortal(launch: () => Member, look: () => Promise<true | undefined>): Mo
 }
 
 // etcd listens on unix sockets, which are files in its working folder named by the "host:port" of the URL.
-function mortalEtcd(home: Household, name: string, program: string): { readonly etcd: Mortal; readonly url: string } {
+function mortalEtcd(home: Household, name: string, program: string) {
   const socket = (use: string) => `${name}-etcd-${use}:1`
   const [clients, peers] = [`unix://${socket('clients')}`, `unix://${socket('peers')}`]
   const args = [
@@ -123,11 +125,12 @@ function mortalEtcd(home: Household, name: string, program: string): { readonly 
     '--unsafe-no-fsync', // nothing here outlives the bed
     '--log-level=warn',
   ]
+  const socketPath = join(home.folder, socket('clients'))
   const etcd = mortal(
     () => home.start(`${name}-etcd`, program, args, { GOGC: '50' }),
-    async () => answers({ socketPath: join(home.folder, socket('clients')), path: '/health' }),
+    async () => answers({ socketPath, path: '/health' }),
   )
-  return { etcd, url: clients }
+  return { etcd, url: clients, socketPath }
 }
 
 // True when a GET is answered with 200, undefined when it is not.

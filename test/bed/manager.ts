@@ -55,20 +55,24 @@ export async function managerKubeconfig(
 export interface Launch {
   readonly name: string
   readonly kubeconfig: string
+  readonly program?: readonly string[] // what is run before its flags; none: the manager from its sources
   readonly flags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
 
+const fromSources = [process.execPath, join(root, 'src/bin/manager.ts')]
+
 export async function launchManager(
   home: Pick<Household, 'start'>,
-  { name, kubeconfig: file, flags = [], env = {} }: Launch,
+  { name, kubeconfig: file, program = fromSources, flags = [], env = {} }: Launch,
 ): Promise<ManagerProcess> {
   const [health, diagnostics] = [await freePort(), await freePort()]
+  const [command = '', ...args] = program
   const member = home.start(
     name,
-    process.execPath,
+    command,
     [
-      join(root, 'src/bin/manager.ts'),
+      ...args,
       `--kubeconfig=${file}`,
       `--health-addr=127.0.0.1:${health}`,
       `--diagnostics-address=127.0.0.1:${diagnostics}`,

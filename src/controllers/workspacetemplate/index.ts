@@ -1,5 +1,5 @@
 // The controller of WorkspaceTemplates: what wakes it and what it looks at.
-import { type Key, type KubeObject, keyOf, tellKey } from '../../api/resource.ts'
+import { type Key, keyOf, tellKey } from '../../api/resource.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { controller, itself, mapped } from '../../runtime/controller.ts'
@@ -18,7 +18,7 @@ export const workspaceTemplateController = controller({
   ],
   observe(read, template: WorkspaceTemplate) {
     const { namespace } = template.metadata
-    const applies = read.byIndex(WorkspaceTemplateApply, byTemplate, tellKey(keyOf(template)))
+    const applies = read.keysAt(WorkspaceTemplateApply, byTemplate, tellKey(keyOf(template)))
     return { template, users: applies.map((apply) => nameFrom(namespace, apply)) }
   },
   decide,
@@ -30,6 +30,6 @@ function templateOf({ metadata, spec }: WorkspaceTemplateApply): Key {
 }
 
 // In its own namespace a name is enough.
-function nameFrom(namespace: string | undefined, { metadata }: KubeObject): string {
-  return metadata.namespace === namespace ? metadata.name : tellKey({ ...metadata })
+function nameFrom(namespace: string | undefined, key: Key): string {
+  return key.namespace === namespace ? key.name : tellKey(key)
 }

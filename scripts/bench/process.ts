@@ -1,0 +1,46 @@
+// What the kernel says of a process: its memory and the processor time it has used. Linux only.
+import { existsSync, readFileSync } from 'node:fs'
+
+export interface Memory {
+  readonly anonymousMiB: number
+  readonly residentMiB: number
+}
+
+export function memoryOf(pid: number): Memory {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mib = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1]) / 1024
+  return { anonymousMiB: mib('RssAnon'), residentMiB: mib('VmRSS') }
+}
+
+const ticksPerSecond = 100 // of the files in /proc, on every Linux
+
+export function cpuSecondsOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const [user, system] = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13) // a name may hold anything
+  return (Number(user) + Number(system)) / ticksPerSecond
+}
+
+export interface MemoryWatch {
+  most(): Memory
+  stop(): void
+}
+
+// Looks five times a second.
+export function watchMemory(pid: number): MemoryWatch {
+  let most: Memory = { anonymousMiB: 0, residentMiB: 0 }
+  const look = () => {
+    const now = memoryOf(pid)
+    most = {
+      anonymousMiB: Math.max(most.anonymousMiB, now.anonymousMiB),
+      residentMiB: Math.max(most.residentMiB, now.residentMiB),
+    }
+  }
+  const timer = setInterval(() => {
+    // A process that has gone is noticed by those who wait for it.
+    if (existsSync(`/proc/${pid}`)) look()
+  }, 200)
+  return { most: () => (look(), most), stop: () => clearInterval(timer) }
+}
