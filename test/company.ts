@@ -11,7 +11,7 @@ import { findAccess } from '../src/kube/find.ts'
 import { leases } from '../src/runtime/leadership.ts'
 import { type AuditRecord, readAudit } from './bed/audit.ts'
 import { launchManager, type ManagerProcess, managerKubeconfig, managerUser, readLog } from './bed/manager.ts'
-import { type OwnApi, startOwnApi } from './bed/ownapi.ts'
+import { type OwnApi, startOwnApi } from './bed/own.ts'
 import { judgeWrites, type Verdict } from './fencing.ts'
 import { until } from './until.ts'
 
@@ -153,7 +153,7 @@ function credentialIn(kubeconfig: string): string {
 }
 
 // Writes templates anew all the time, sound and torn by turns: each asks for another status, and a torn one for an Event.
-function startAuthor({ kubeconfig }: OwnApi) {
+function startAuthor({ adminKubeconfig: kubeconfig }: OwnApi) {
   const client = createClient(findAccess({ kubeconfig, env: {} }), { userAgent: 'author' })
   const apiVersion = `${WorkspaceTemplate.group}/v1beta1`
   const stopping = new AbortController()

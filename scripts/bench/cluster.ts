@@ -33,7 +33,7 @@ export async function startCluster(): Promise<Cluster> {
   }
 
   return {
-    home: api,
+    home: api.home,
     kubeconfig: await managerKubeconfig(api, api),
     async fill(count) {
       await putAll(
@@ -45,7 +45,7 @@ export async function startCluster(): Promise<Cluster> {
     },
     async stop() {
       client.close()
-      await api.stop()
+      await api.home.end()
     },
   }
 }

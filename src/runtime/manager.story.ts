@@ -2,12 +2,13 @@
 // server of its own, because on the shared bed another manager is at work.
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { readAudit } from '../../test/bed/audit.ts'
+import { lendAudit, readAudit } from '../../test/bed/audit.ts'
 import { startFaultProxy } from '../../test/bed/faults/proxy.ts'
 import type { KubeObject } from '../../test/bed/kube.ts'
 import { type LogLine, launchManager, managerKubeconfig, managerUser, seeReady } from '../../test/bed/manager.ts'
 import { type OwnApi, startOwnApi } from '../../test/bed/own.ts'
 import { freePort } from '../../test/bed/ports.ts'
+import { theBed } from '../../test/bed/story.ts'
 import { until } from '../../test/until.ts'
 import { watchFilterLabel } from '../api/contract.ts'
 import { WorkspaceTemplate } from '../api/workspacetemplate.ts'
@@ -25,7 +26,10 @@ let api: OwnApi
 beforeAll(async () => {
   api = await startOwnApi('managed')
 })
-afterAll(async () => api?.stop())
+afterAll(async () => {
+  if (api) await lendAudit(theBed(), api.auditLog, 'manager-story') // only here the manager lists
+  await api?.home.end()
+})
 
 async function aTemplate(namespace: string, name: string, labels: Readonly<Record<string, string>> = {}) {
   const spec = { template: { spec: { forProvider: { source: 'Inline', module: '# nothing' } } } }
@@ -113,7 +117,7 @@ test('where WatchList is refused it lists; told to end, it ends in order and let
   const refused = proxy.inject({ verb: 'watch', path: /sendInitialEvents=true/ }, { do: 'answer', code: 422 })
   const template = await aTemplate('old', 'demo')
   const kubeconfig = await managerKubeconfig(api, proxy)
-  const manager = await launchManager(api, { name: 'manager', kubeconfig, flags: ['--namespace=old'] })
+  const manager = await launchManager(api.home, { name: 'manager', kubeconfig, flags: ['--namespace=old'] })
   await seeReady(manager)
   await seeJudged(template)
   expect(refused.strikes.length).toBeGreaterThanOrEqual(2)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { crdOf } from '../../scripts/generated/crd.ts'
 import { lendAudit, readAudit } from '../../test/bed/audit.ts'
 import { launchManager, managerKubeconfig, managerUser, readLog } from '../../test/bed/manager.ts'
-import { type OwnApi, startOwnApi } from '../../test/bed/ownapi.ts'
+import { type OwnApi, startOwnApi } from '../../test/bed/own.ts'
 import { theBed } from '../../test/bed/story.ts'
 import { aClient } from '../../test/reaching.ts'
 import { aSpecimen } from '../../test/specimens.ts'
@@ -26,7 +26,7 @@ let admin: Client
 let own = '' // the kubeconfig of the manager's account
 beforeAll(async () => {
   api = await startOwnApi('migrator')
-  admin = createClient(findAccess({ kubeconfig: api.kubeconfig, env: {} }))
+  admin = createClient(findAccess({ kubeconfig: api.adminKubeconfig, env: {} }))
   own = await managerKubeconfig({ kube: api.kube, folder: api.home.folder }, api)
 })
 afterAll(async () => {

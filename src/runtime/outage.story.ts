@@ -62,7 +62,7 @@ async function startWitnesses(api: OwnApi, way: Reach) {
   })
   cache.start()
   await hand.create(WorkspaceTemplate, managed)
-  const manager = await launchManager(api, {
+  const manager = await launchManager(api.home, {
     name: 'manager',
     kubeconfig: await managerKubeconfig(api, way),
     // Longer than any outage here: a manager that loses its Lease ends, which is another story.
@@ -159,7 +159,7 @@ describe.concurrent('an API server that dies', () => {
   })
   afterAll(async () => {
     witnesses?.end()
-    await api?.stop()
+    await api?.home.end()
   })
 
   test('is away for half a minute: the manager stays, not ready', async () => {
@@ -189,7 +189,7 @@ describe.concurrent('an API server that lives', () => {
   afterAll(async () => {
     witnesses?.end()
     await proxy?.stop()
-    await api?.stop()
+    await api?.home.end()
   })
   const inTurn = { concurrent: false }
 

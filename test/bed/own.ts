@@ -8,9 +8,9 @@ import { type Household, startHousehold } from './household.ts'
 import { type Kube, kubeOf } from './kube.ts'
 import { grantManager } from './manager.ts'
 
-export interface OwnApi extends Api, Pick<Household, 'start'> {
+export interface OwnApi extends Api {
+  readonly home: Household
   readonly kube: Kube
-  stop(): Promise<void>
 }
 
 export const crds = resolve(import.meta.dirname, '../../manifests/crds')
@@ -22,6 +22,6 @@ export async function startOwnApi(story: string): Promise<OwnApi> {
     const kube = kubeOf(api.adminKubeconfig, parts.kubectl)
     await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', crds])
     await Promise.all([seeEstablished(kube), grantManager(kube)])
-    return { ...api, kube, start: home.start, stop: home.end }
+    return { ...api, home, kube }
   })
 }

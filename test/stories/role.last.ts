@@ -53,8 +53,9 @@ test.skipIf(!bed)('the manager was refused nothing it asked for', () => {
   expect(records.length).toBeGreaterThan(0)
 })
 
-test('the manager used every right it has', ({ skip }) => {
-  // Some stories alone use only some rights: what was not used tells nothing then.
-  skip(untold.length > 0, `not judged, because this run leaves out ${untold.join(', ')}`)
+// Some stories alone use only some rights: what was not used tells nothing then.
+if (untold.length > 0) console.log(`rights that nobody used are not judged: this run leaves out ${untold.join(', ')}`)
+
+test.skipIf(untold.length > 0)('the manager used every right it has', () => {
   expect([...granted].filter((each) => !used.has(each))).toEqual([])
 })
