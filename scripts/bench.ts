@@ -1,5 +1,5 @@
-// make bench: measures what has a budget and prints it. Figures depend on the machine; the budgets are for two cores that do
-// nothing else. CAPT_BENCH=manager,events measures only those.
+// make bench: measures what has a budget and prints it, in about six minutes. Figures depend on the machine; the budgets are for
+// two cores that do nothing else. CAPT_BENCH=manager,events measures only those.
 import { measureBed } from './bench/bed.ts'
 import { eventsPerSecond } from './bench/events.ts'
 import { type Figure, figureTable } from './bench/figure.ts'

@@ -50,6 +50,7 @@ test('controllers that declare the same share a watch, their indexes and what is
   expect(server.asked.watch).toBe(1)
   expect(cache.get(Notes, { name: 'a' })?.text).toBe('HELLO')
   expect(cache.byIndex(Notes, 'byText', 'HELLO')).toHaveLength(1)
+  expect(cache.keysAt(Notes, 'byText', 'HELLO')).toEqual([{ name: 'a' }])
   expect(cache.list(Notes)).toHaveLength(1)
   expect(told).toEqual(['one: added a', 'two: added a'])
   expect(cache.watches().map(({ resource, size }) => `${resource} ${size()}`)).toEqual(['notes 1'])

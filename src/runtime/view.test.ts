@@ -40,6 +40,8 @@ test('an object that two watches see counts once, in its newest version, and is 
   expect(view.get('default/a')?.metadata.resourceVersion).toBe('10')
   expect(view.byIndex('byVersion', '9')).toEqual([])
   expect(view.byIndex('byVersion', '10')).toHaveLength(1)
+  expect(view.keysAt('byVersion', '9')).toEqual([])
+  expect(view.keysAt('byVersion', '10')).toEqual(['default/a'])
   one.put(aThing('a', 10))
   other.remove(aThing('a', 11))
   expect(view.list('default')).toHaveLength(1)
