@@ -3,7 +3,7 @@
 import { type Bed, startBed } from '../test/bed/bed.ts'
 import { tellControlPlaneMade, tellNetworkMade } from '../test/bed/standin.ts'
 import { startWorkload, type Workload } from '../test/bed/workload.ts'
-import { aBedCluster, aBedControlPlane, aCluster, aKubeconfigSecret } from '../test/given.ts'
+import { aBedCluster, aBedControlPlane, aCluster, aKubeconfigSecret, aWorkspaceTemplate } from '../test/given.ts'
 import { elapsedLines } from './elapsed.ts'
 import { command, howToReach, untilInterrupted } from './stay.ts'
 
@@ -17,6 +17,7 @@ await command(async () => {
   say('starting a workload cluster')
   const workload = await startWorkload()
   try {
+    await judgeTemplates(bed)
     await bringUpSample(bed, workload)
     await showSample(bed)
     await tellWhatToTry(bed)
@@ -27,6 +28,17 @@ await command(async () => {
   }
   console.log('\nstopped; nothing is left behind')
 })
+
+// What CAPT's own manager does so far.
+async function judgeTemplates({ kube }: Bed): Promise<void> {
+  const sound = aWorkspaceTemplate({ namespace: 'default', name: 'network', module: 'variable "region" {}\n' })
+  const torn = aWorkspaceTemplate({ namespace: 'default', name: 'broken', module: 'variable "region" {\n' })
+  say('applying two WorkspaceTemplates, one of which has a module that Terraform would refuse')
+  await kube.apply(sound, torn)
+  await kube.seeCondition(sound, 'Ready', 'True')
+  await kube.seeCondition(torn, 'Ready', 'False')
+  say('CAPT has judged them')
+}
 
 async function bringUpSample({ kube }: Bed, workload: Workload): Promise<void> {
   const namespace = 'default'
@@ -49,6 +61,8 @@ async function bringUpSample({ kube }: Bed, workload: Workload): Promise<void> {
 
 async function showSample(bed: Bed): Promise<void> {
   const show = (line: string, output: string) => console.log(`\n$ ${line}\n${output.trimEnd()}`)
+  const templates = ['get', 'workspacetemplates', '--output=wide']
+  show(`kubectl ${templates.join(' ')}`, await bed.kube.kubectl(templates))
   const kinds = 'clusters,bedclusters,bedcontrolplanes'
   show(`kubectl get ${kinds}`, await bed.kube.kubectl(['get', kinds]))
   show('clusterctl describe cluster demo', await bed.clusterctl(['describe', 'cluster', 'demo']))
@@ -67,6 +81,8 @@ What to try next:
 ${howToReach(bed)}
 Try there:
   kubectl get cluster demo -o yaml                       # what Cluster API says of it
+  kubectl describe workspacetemplate broken              # what CAPT says of a module with a mistake in it
+  kubectl edit workspacetemplate broken                  # close the block with } and look again
   kubectl explain captcontrolplane.spec                  # what you will write for CAPT
   clusterctl get kubeconfig demo > demo.kubeconfig       # the way into the workload cluster
   kubectl --kubeconfig demo.kubeconfig get namespaces

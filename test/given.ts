@@ -53,6 +53,15 @@ export function aKubeconfigSecret({ namespace, name = 'demo', text }: In & { rea
   }
 }
 
+export function aWorkspaceTemplate({ namespace, name = 'demo', module }: In & { readonly module: string }): KubeObject {
+  return {
+    apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
+    kind: 'WorkspaceTemplate',
+    metadata: { name, namespace },
+    spec: { template: { spec: { forProvider: { source: 'Inline', module } } } },
+  }
+}
+
 export function aConfigMap({
   namespace,
   name = 'demo',

@@ -2,15 +2,11 @@ import { expect, test } from 'vitest'
 import { conditionsOf } from '../bed/describe.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { theBed } from '../bed/story.ts'
+import { aWorkspaceTemplate } from '../given.ts'
 
 const bed = theBed()
 const apiVersion = 'infrastructure.cluster.x-k8s.io/v1beta1'
-const aTemplate = (namespace: string, module: string): KubeObject => ({
-  apiVersion,
-  kind: 'WorkspaceTemplate',
-  metadata: { name: 'vpc', namespace },
-  spec: { template: { spec: { forProvider: { source: 'Inline', module } } } },
-})
+const aTemplate = (namespace: string, module: string) => aWorkspaceTemplate({ namespace, name: 'vpc', module })
 const anApply = (namespace: string, name: string): KubeObject => ({
   apiVersion,
   kind: 'WorkspaceTemplateApply',
