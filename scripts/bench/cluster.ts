@@ -1,4 +1,5 @@
 // An API server with our kinds and our role, and as many objects as are wanted.
+import type { Resource } from '../../src/api/resource.ts'
 import { createClient } from '../../src/kube/client.ts'
 import { findAccess } from '../../src/kube/find.ts'
 import type { Household } from '../../test/bed/household.ts'
@@ -13,6 +14,8 @@ export interface Cluster {
   readonly kubeconfig: string // the manager's, a file
   // Lets there be so many objects.
   fill(count: number): Promise<void>
+  // Reads them all and keeps nothing: what any manager must wait for.
+  readAll(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -32,6 +35,12 @@ export async function startCluster(): Promise<Cluster> {
     }
   }
 
+  async function readWhole(kind: Resource): Promise<void> {
+    for await (const event of client.watch(kind, { initialEvents: true }, new AbortController().signal)) {
+      if (event.type === 'BOOKMARK' && event.isInitialEnd) return
+    }
+  }
+
   return {
     home: api.home,
     kubeconfig: await managerKubeconfig(api, api),
@@ -42,6 +51,9 @@ export async function startCluster(): Promise<Cluster> {
       )
       filled = count
       await seeCaughtUp()
+    },
+    async readAll() {
+      await Promise.all(measuredKinds.map(readWhole))
     },
     async stop() {
       client.close()

@@ -2,7 +2,7 @@
 import { bundleAll } from '../bundle.ts'
 import { makeCgroup } from './cgroup.ts'
 import { startCluster } from './cluster.ts'
-import type { Figure } from './figure.ts'
+import { type Figure, timed } from './figure.ts'
 import { type Life, liveOnce } from './life.ts'
 import { perTemplate } from './objects.ts'
 
@@ -43,6 +43,8 @@ export async function measureManager(say: (line: string) => void): Promise<reado
     for (const count of counts) {
       say(`storing ${count} objects`)
       await cluster.fill(count)
+      const [readSeconds] = await timed(cluster.readAll)
+      figures.push(one(`${count} objects, if they were only read`, 's', [readSeconds]))
       const isLast = count === counts.at(-1)
       say(`learning ${count} objects`)
       const life = await live(count, 30, isLast ? 60 : 0)

@@ -1,6 +1,6 @@
 // JSON in one form, whatever order its keys were written in, and a hash of it. What is undefined is left out, as JSON does; nothing
 // else is: a field with its default is not the same as no field.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
@@ -12,5 +12,5 @@ export function canonical(value: unknown): string {
 
 // 32 hexadecimal digits: short enough for a name, and long enough that nobody can make two values with the same.
 export function hashOf(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 32)
+  return hash('sha256', canonical(value), 'hex').slice(0, 32)
 }
