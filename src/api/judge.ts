@@ -1,6 +1,7 @@
 // Judges an object as the API server would: whether it is accepted, and if not, why. For those who are offline.
 import * as z from 'zod'
 import type { Kind } from './kind.ts'
+import { isRecord } from './record.ts'
 import { characters } from './schema.ts'
 
 export const longestName = 63 // what fits into the labels and Terraform workspaces made from a name
@@ -43,10 +44,6 @@ function mapFields(value: object, schemaOf: (name: string) => z.core.$ZodType | 
       return [[name, schema ? withoutNulls(schema, field) : field]]
     }),
   )
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function tell({ path, message }: z.core.$ZodIssue): string {

@@ -196,7 +196,7 @@ function multiplexed(origin: string, socket: Socket, { pingEveryMs, pingWithinMs
       lastWord ??= new Error(`no answer to a ping within ${pingWithinMs / 1000} s`)
       session.destroy(lastWord)
     }, pingWithinMs)
-    // Throws when the session ended since the timer was set.
+    // Throws when the connection ended since the timer was set.
     try {
       session.ping(() => clearTimeout(late))
     } catch {

@@ -4,7 +4,7 @@ import { virtualClock } from '../../test/clock.ts'
 import { Secret } from '../api/neighbours.ts'
 import type { Resource } from '../api/resource.ts'
 import type { Client, Scope } from '../kube/client.ts'
-import { createCache, hashOf } from './cache.ts'
+import { createCache, scatter } from './cache.ts'
 
 const Notes: Resource<Note> = {
   group: '',
@@ -131,7 +131,7 @@ test('who reads what nobody watches, or declares what does not fit, is told so',
 test('hashes of many keys fall evenly into a few groups', () => {
   const groups = Array.from({ length: 64 }, () => 0)
   for (let index = 0; index < 6400; index++) {
-    const group = hashOf(`team-${index % 7}/cluster-${index}`) % 64
+    const group = scatter(`team-${index % 7}/cluster-${index}`) % 64
     groups[group] = (groups[group] ?? 0) + 1
   }
   expect(Math.max(...groups)).toBeLessThan(200)

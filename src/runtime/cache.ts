@@ -95,7 +95,7 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
       const next = () => {
         callOffResync = clock.wakeAt(clock.now() + periodMs / momentsInAPeriod, () => {
           next()
-          for (const { view } of watched.values()) view.resync((key) => hashOf(key) % momentsInAPeriod === moment)
+          for (const { view } of watched.values()) view.resync((key) => scatter(key) % momentsInAPeriod === moment)
           moment = (moment + 1) % momentsInAPeriod
         })
       }
@@ -168,7 +168,7 @@ function idOf(resource: Resource): string {
 }
 
 // FNV-1a, its upper half folded into its lower.
-export function hashOf(text: string): number {
+export function scatter(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   return (hash ^ (hash >>> 16)) >>> 0

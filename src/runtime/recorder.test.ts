@@ -71,7 +71,7 @@ test('an event is sent at once, and says what happened to which object', async (
   expect(event).toEqual({
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { namespace: 'team', name: expect.stringMatching(/^demo\.[0-9a-f]{16}$/) as string },
+    metadata: { namespace: 'team', name: expect.stringMatching(/^demo\.[0-9a-f]{32}$/) as string },
     eventTime: '2027-01-15T08:00:00.000000Z',
     reportingController: 'capt.appthrust.io/manager',
     reportingInstance: 'capt-0',
@@ -183,7 +183,7 @@ test('an object with a long name has an Event with a name that is allowed', asyn
   const { record, clock, events } = aRecorder()
   record({ ...demo, metadata: { name: `${'x'.repeat(198)}.-${'y'.repeat(50)}` } }, failed)
   await clock.advance(0)
-  expect([...events.keys()].join()).toMatch(/^x{198}\.[0-9a-f]{16}$/)
+  expect([...events.keys()].join()).toMatch(/^x{198}\.[0-9a-f]{32}$/)
 })
 
 test('what could not be sent is tried once more, then dropped and told; others are not kept back', async () => {

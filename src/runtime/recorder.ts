@@ -4,7 +4,7 @@
 // Guarantees. An event is sent when it happens; happening again within ten minutes it is counted on the same Event, which
 // is sent at most once a minute. An object has 25 different events at once, then one every five minutes. They are sent
 // one after another.
-import { createHash } from 'node:crypto'
+import { hashOf } from '../api/canonical.ts'
 import { microTime } from '../api/microtime.ts'
 import { Event } from '../api/neighbours.ts'
 import { apiVersionOf, type KubeObject, keyOf, tellRef } from '../api/resource.ts'
@@ -63,7 +63,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   function record(object: KubeObject, { type, reason, action, note }: Happening): void {
     if (isClosed) return
     const regarding = referenceTo(object)
-    const id = hashOf(regarding, type, reason, action, note)
+    const id = hashOf([regarding, type, reason, action, note])
     const [now, time] = [clock.now(), microTime(date())]
     const before = known.get(id)
     if (before && now - before.lastAt < sameWithinMs) {
@@ -76,7 +76,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         apiVersion: apiVersionOf(Event),
         kind: Event.kind,
         // With its time: the same a quarter of an hour later is another. Tried twice, it is still one.
-        metadata: { namespace, name: eventName(name, hashOf(id, instance, time)) },
+        metadata: { namespace, name: eventName(name, hashOf([id, instance, time])) },
         eventTime: time,
         reportingController: controller,
         reportingInstance: instance,
@@ -153,10 +153,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 function referenceTo({ apiVersion, kind, metadata: { name, namespace, uid } }: KubeObject): Event['regarding'] {
   return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) }
-}
-
-function hashOf(...parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
 }
 
 // A name may have 253 characters, and no part of it between dots may end with a dash.

@@ -1,5 +1,6 @@
 // Terraform's types, as `variable` blocks write them: reads one, and says whether a JSON value fits it. Pure.
 // It complains only where Terraform would: of what it cannot know (inside `any`) it says nothing.
+import { isRecord } from '../api/record.ts'
 
 export type Type =
   | { readonly is: 'any' | 'string' | 'number' | 'bool' }
@@ -239,8 +240,4 @@ function isPrimitive(value: unknown): boolean {
 
 function isNumeric(text: string): boolean {
   return /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(text)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
