@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { KubeConfig, Watch } from '@kubernetes/client-node'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Version } from '../../test/bed/faults/client.ts'
 import { startFaultProxy } from '../../test/bed/faults/proxy.ts'
 import { theBed } from '../../test/bed/story.ts'
@@ -155,6 +156,42 @@ describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
     expect(kinds).toContainEqual({ kind: 'WorkspaceTemplate', plural: 'workspacetemplates', isNamespaced: true })
     expect(await client.ready()).toBe(true)
   })
+})
+
+test('the official client is told the same by a watch, in the same order', async () => {
+  const client = aClient(bed.kubeconfig)
+  const namespace = await bed.namespace('client')
+  const fields = 'metadata.name!=kube-root-ca.crt'
+  const tell = (type: string, { metadata }: Pick<ConfigMap, 'metadata'>) =>
+    `${type} ${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`
+  const config = new KubeConfig()
+  config.loadFromFile(bed.kubeconfig)
+  const { resourceVersion } = await client.list(ConfigMap, { namespace })
+  const theirs: string[] = []
+  const hear = (type: string, object: ConfigMap) => void theirs.push(tell(type, object))
+  const path = `/api/v1/namespaces/${namespace}/configmaps`
+  const official = await new Watch(config).watch(path, { resourceVersion, fieldSelector: fields }, hear, () => {})
+  onTestFinished(() => official.abort())
+  const ours: string[] = []
+  const calling = new AbortController()
+  const watching = (async () => {
+    for await (const event of client.watch(ConfigMap, { namespace, fields, resourceVersion }, calling.signal)) {
+      if (event.type !== 'BOOKMARK') ours.push(tell(event.type, event.object))
+    }
+  })()
+  for (const name of ['a', 'b', 'c']) {
+    await client.create(ConfigMap, map(namespace, name))
+    await client.patch(ConfigMap, { namespace, name }, { data: { name } })
+  }
+  for (const name of ['c', 'a']) await client.remove(ConfigMap, { namespace, name })
+  const changes = 8
+  await until('both have been told everything', async () =>
+    ours.length >= changes && theirs.length >= changes ? true : undefined,
+  )
+  calling.abort(new Error('enough'))
+  await expect(watching).rejects.toThrow('enough')
+  expect(ours).toEqual(theirs)
+  expect(ours).toHaveLength(changes)
 })
 
 test('who may not write sends nothing, but may ask', async () => {
