@@ -10,7 +10,9 @@ import { aSpecimen } from '../specimens.ts'
 const { kube } = theBed()
 const objects = Number(process.env['CAPT_FUZZ_OBJECTS'] ?? 500)
 
-test.concurrent.each(kinds)('on $kind', async (kind) => {
+const timeout = Math.max(120_000, objects * 60)
+
+test.concurrent.each(kinds)('on $kind', { timeout }, async (kind) => {
   let accepted = 0
   await fc.assert(
     fc.asyncProperty(anySpec(kind), async (spec) => {
