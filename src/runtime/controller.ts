@@ -2,8 +2,9 @@
 import type { Kind } from '../api/kind.ts'
 import { groupOf, type Key, type KubeObject, type Resource } from '../api/resource.ts'
 import type { Scope } from '../kube/client.ts'
+import type { Read } from './cache.ts'
 import type { Plan } from './plan.ts'
-import type { Read, Subject } from './reconcile.ts'
+import type { Subject } from './reconcile.ts'
 import type { Indexes } from './store.ts'
 
 export type Watched = Pick<Scope, 'labels' | 'fields' | 'metadataOnly'>

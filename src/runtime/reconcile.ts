@@ -8,18 +8,11 @@
 import { type Condition, type Said, tellConditions, writeFailed } from '../api/condition.ts'
 import type { Kind } from '../api/kind.ts'
 import { isWithin, type JsonRecord } from '../api/record.ts'
-import { type Key, type KubeObject, keyOf, type Resource, tellRef } from '../api/resource.ts'
+import { type KubeObject, keyOf, tellRef } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import { isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
+import type { Read } from './cache.ts'
 import type { Effect, Plan, Ref, Wake } from './plan.ts'
-
-// What a controller may look at: the cache.
-export interface Read {
-  get<T extends KubeObject>(resource: Resource<T>, key: Key): T | undefined
-  list<T extends KubeObject>(resource: Resource<T>, namespace?: string): readonly T[]
-  byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly T[]
-  keysAt<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly Key[] // costs less
-}
 
 export interface Hands {
   readonly client: Client

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { kinds } from '../api/kinds.ts'
 import { resourceName } from '../api/resource.ts'
 import type { Access } from '../kube/access.ts'
-import { createClient } from '../kube/client.ts'
+import { type Answered, createClient } from '../kube/client.ts'
 import { createCache, type Reflecting } from './cache.ts'
 import { systemClock as clock } from './clock.ts'
 import type { Controller } from './controller.ts'
@@ -51,8 +51,9 @@ export async function serveManager({
   const metrics = createMetrics(clock)
   const pulse = createPulse(clock, () => client)
   const { host } = access.server
-  const told = ({ method, code }: { readonly method: string; readonly code: number | undefined }) => {
-    pulse.heard({ method, code })
+  const told = (answered: Answered) => {
+    const { method, code } = answered
+    pulse.heard(answered)
     metrics.requests.with({ code: String(code ?? '<error>'), method, host }).add()
   }
   const asking = { userAgent, perSecond: settings.qps, burst: settings.burst, told }
