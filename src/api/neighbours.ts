@@ -57,21 +57,6 @@ export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
-// tf.upbound.io/v1beta1, tf.m.upbound.io/v1beta1 and the opentofu groups
-export interface Workspace extends KubeObject {
-  readonly spec: {
-    readonly forProvider: Readonly<Record<string, unknown>>
-    readonly providerConfigRef?: { readonly kind?: string; readonly name: string }
-    readonly writeConnectionSecretToRef?: { readonly name: string; readonly namespace?: string }
-    readonly managementPolicies?: readonly string[]
-    readonly deletionPolicy?: 'Delete' | 'Orphan'
-  }
-  readonly status?: {
-    readonly atProvider?: { readonly outputs?: Readonly<Record<string, unknown>>; readonly checksum?: string }
-    readonly conditions?: readonly Partial<Condition>[]
-  }
-}
-
 // addons.cluster.x-k8s.io/v1beta2
 export interface ClusterResourceSet extends KubeObject {
   readonly spec: {

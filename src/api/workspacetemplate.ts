@@ -2,14 +2,7 @@
 import { namespaceName, objectName, secretRef, statusBasics, tags } from './fields.ts'
 import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
 import { flag, integer, json, list, listBy, object, oneOf, open, type Rule, set, text } from './schema.ts'
-
-// The groups that serve the kind Workspace.
-export const workspaceAPIs = [
-  'tf.upbound.io',
-  'tf.m.upbound.io',
-  'opentofu.upbound.io',
-  'opentofu.m.upbound.io',
-] as const
+import { workspaceGroups } from './workspace.ts'
 
 export const terraformName = () =>
   text({
@@ -188,7 +181,7 @@ export const WorkspaceTemplate = kind({
       writeConnectionSecretToRef: secretRef()
         .optional()
         .describe('Secret for the outputs, when template.spec and the apply name none.'),
-      workspaceAPI: oneOf(...workspaceAPIs)
+      workspaceAPI: oneOf(...workspaceGroups)
         .optional()
         .describe('Which engine runs it. Omitted: the one that the manager was started with.'),
     }).describe('The module.'),

@@ -1,0 +1,30 @@
+// Labels, annotations and finalizers of our own, all under one prefix: where each is and what it says.
+const prefix = 'capt.appthrust.io/'
+
+export const labels = {
+  cluster: `${prefix}cluster`, // on what we create: the Cluster it is for
+  apply: `${prefix}apply`, // on what we create: <namespace>.<name> of the apply, with a hash when that is too long
+  watch: `${prefix}watch`, // on Secrets and ConfigMaps that variablesFrom reads: a change of them wakes us
+} as const
+
+export const annotations = {
+  apply: `${prefix}apply`, // on what we create: <namespace>/<name> of the apply
+  revision: `${prefix}revision`, // on a Workspace: hash of what we asked for
+  workspace: `${prefix}workspace`, // on an apply: <group>/<name> of its Workspace
+  // A user's word on an apply, which is copied to its Workspace.
+  adopt: `${prefix}adopt`,
+  approve: `${prefix}approve`,
+  unlock: `${prefix}unlock`,
+  rollback: `${prefix}rollback`,
+  forceDelete: `${prefix}force-delete`,
+  keepPaused: `${prefix}keep-paused`,
+  allowedNamespaces: `${prefix}allowed-namespaces`, // on a ProviderConfig for the whole cluster
+  // On a Workspace, told by us and the engine.
+  guard: `${prefix}guard`, // Hold: a plan that deletes or replaces waits for approval
+  plan: `${prefix}plan`, // the last plan: src/terraform/plannote.ts
+  cli: `${prefix}cli`, // which command line wrote the state: tofu 1.12.6
+  paused: `${prefix}paused`, // that its pause is ours
+} as const
+
+// On every Workspace of ours: no engine destroys under a finalizer that is not its own.
+export const holdFinalizer = `${prefix}hold`
