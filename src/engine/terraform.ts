@@ -36,5 +36,6 @@ export interface Terraform {
   apply(where: Furnished): Promise<Ran> // the plan that was kept
   destroy(where: Furnished): Promise<Ran>
   outputs(where: Furnished): Promise<Ran> // their JSON
+  unlock(where: Furnished, lock: string): Promise<Ran> // releases a lock by its id, whoever holds it
   forget(where: Furnished): Promise<Ran> // deletes Terraform's workspace, whose state must be empty
 }
