@@ -21,3 +21,12 @@ export function isWithin(part: unknown, whole: unknown): boolean {
   }
   return Object.is(part, whole)
 }
+
+// What a text says in JSON; undefined when it is none.
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
