@@ -26,7 +26,7 @@ test('a plan that only creates is read from its words', () => {
 })
 
 test.each([
-  ['something is changed', created.replace('0 to change', '1 to change')],
+  ['something is changed', created.replace('2 to add, 0 to change', '2 to add, 1 to change')],
   ['something is destroyed', created.replace(/^(Plan: 2.*) 0 to destroy/m, '$1 1 to destroy')],
   ['something is imported', created.replace('Plan: 2 to add', 'Plan: 1 to import, 2 to add')],
   ['something is forgotten', created.replace(/^(Plan: 2.*)\.$/m, '$1, 1 to forget.')],
