@@ -121,6 +121,7 @@ export const workspaceAPIs: Readonly<Record<WorkspaceGroup, WorkspaceAPI>> = {
 
 function serving(group: WorkspaceGroup, isNamespaced: boolean): WorkspaceAPI {
   const resource = <T extends KubeObject>(kind: string, isEverywhere = !isNamespaced): Resource<T> => ({
+    isOptional: true,
     group,
     version: 'v1beta1',
     kind,

@@ -5,7 +5,7 @@ import { type Key, type KubeObject, readKey, tellKey } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import type { Cache } from './cache.ts'
 import type { Clock } from './clock.ts'
-import type { Controller, Source } from './controller.ts'
+import type { Controller, Live, Source } from './controller.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { carryOut, type Hands } from './reconcile.ts'
@@ -36,6 +36,7 @@ export interface ManagerOptions {
 // Declares what its controllers watch to the cache, which is started by whoever made it.
 export function createManager(options: ManagerOptions): Manager {
   const { controllers, client, cache, clock, log, metrics, concurrency, watchFilter, date = () => new Date() } = options
+  const live: Live = { get: async (resource, key) => client.get(resource, key), now: date }
   const now = () => `${date().toISOString().slice(0, 19)}Z`
 
   // Each controller has workers of its own, so that a busy one starves none.
@@ -56,9 +57,9 @@ export function createManager(options: ManagerOptions): Manager {
       ...(source.indexes && { indexes: source.indexes }),
       onChange({ what, object, before }: Change<KubeObject>) {
         const urgency = what === 'resync' ? 'resync' : 'change'
-        for (const key of source.wakes(object, kind)) queue.add(tellKey(key), urgency)
+        for (const key of source.wakes(object, kind, cache)) queue.add(tellKey(key), urgency)
         // What an object no longer names wants to know it, too.
-        if (before) for (const key of source.wakes(before, kind)) queue.add(tellKey(key), urgency)
+        if (before) for (const key of source.wakes(before, kind, cache)) queue.add(tellKey(key), urgency)
       },
     })
   }
@@ -66,7 +67,7 @@ export function createManager(options: ManagerOptions): Manager {
   async function look({ name, kind, plan }: Controller, key: Key, hands: Hands) {
     const subject = cache.get(kind, key)
     if (!subject || !isMeant(subject)) return 'onChange'
-    const { did, says, wake } = await carryOut(kind, subject, await plan(subject, cache), hands)
+    const { did, says, wake } = await carryOut(kind, subject, await plan(subject, cache, live), hands)
     if (did.length > 0 || says) log.info('carried out', { controller: name, object: tellKey(key), did, says })
     return wake
   }

@@ -1,5 +1,6 @@
 // The manager's command line: Cluster API core's flags, and a few of our own. Nothing else configures the manager. What every
 // process has of them is declared here once, for the engine too.
+import { workspaceGroups } from '../api/workspace.ts'
 import { readAddress } from './address.ts'
 import {
   anyText,
@@ -18,6 +19,7 @@ import { cipherSuites } from './tls.ts'
 
 const address = { shape: 'address', read: readAddress }
 const controllers = oneOf('all', 'infrastructure', 'control-plane')
+const workspaceAPIs = oneOf('auto', ...workspaceGroups)
 const tlsVersions = oneOf('VersionTLS12', 'VersionTLS13')
 
 export type Settings = ReturnType<typeof declare>
@@ -32,6 +34,9 @@ function declare(flag: Declare) {
     watchFilter: flag.one('watch-filter', anyText, '', 'Look only at objects with this cluster.x-k8s.io/watch-filter.'),
     syncMs: flag.one('sync-period', duration, '10m', 'How often every object is looked at although nothing changed.'),
     concurrency: flag.one('concurrency', wholeNumber(1), '10', perController, 'max-concurrent-reconciles'),
+
+    workspaceAPI: flag.one('workspace-api', workspaceAPIs, 'auto', whichEngine),
+    isCrossNamespaceAllowed: flag.switch('allow-cross-namespace-refs', acrossNamespaces),
 
     ...processFlags(flag),
   }
@@ -69,6 +74,10 @@ export function processFlags(flag: Declare) {
   }
 }
 
+const whichEngine =
+  'Which API new Workspaces are made in, and so which Terraform engine runs them; auto means where ours are, else the only one served.'
+const acrossNamespaces =
+  'Let a WorkspaceTemplateApply name templates and Secrets of other namespaces: only where all namespaces trust each other.'
 const perController = 'How many objects each controller works on at a time.'
 const pages = 'Where /metrics and /debug/flags/v are, over TLS, for those whom the API server lets; 0 for nowhere.'
 const probes = 'Where /healthz and /readyz are; 0 for nowhere.'
