@@ -27,7 +27,7 @@ export interface Custody {
   look(whose: Whose, where: Furnished): Promise<Kept>
   // Why nothing may be applied on that state, as a sentence.
   objection(whose: Whose, kept: Kept): string | undefined
-  interruption(kept: Kept, planned: Planned): Interrupted | undefined
+  interruption(kept: Kept, planned: Planned, cutOff: string | undefined): Interrupted | undefined
   keepPlan(whose: Whose, id: string, text: string): Promise<void>
   begin(whose: Whose, kept: Kept, run: Beginning): Promise<void>
   // With the inputs of an apply: they are what a later destroy needs.
@@ -81,7 +81,7 @@ export function createCustody(options: CustodyOptions): Custody {
       return verdict.is === 'fine' ? undefined : verdict.message
     },
 
-    interruption: ({ memory: { run } }, planned) => run && inFlight({ run, log: undefined, planned }),
+    interruption: ({ memory: { run } }, planned, cutOff) => run && inFlight({ run, log: cutOff, planned }),
 
     keepPlan: async (whose, id, text) => told(await records.keepPlan(whose, { id, text })),
 

@@ -56,6 +56,8 @@ export interface Folder extends Furnished {
   readonly checksum: string // of all that is in it
   readonly isInitialised: boolean // for just that
   noteInitialised(): Promise<void>
+  // What the apply printed that an earlier life of ours was killed in; empty: it was killed in none; undefined: not known.
+  cutOff(): Promise<string | undefined>
 }
 
 export interface Passed {
@@ -131,13 +133,14 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         } catch (error) {
           return { failed: refusal(error, step.what) }
         }
-        const creates = [...planned.create, ...planned.replace]
-        await custody.begin(desk, keptOn(desk), { operation: 'apply', revision: revisionOn(desk), creates })
         await annotate(desk, {
           ...(step.what === 'create' && { [crossplane.createPending]: now() }),
           [ours.cli]: cli,
           [ours.plan]: tellPlanNote(note),
         })
+        // The last before the apply: what is noted and does not end is held to have run.
+        const creates = [...planned.create, ...planned.replace]
+        await custody.begin(desk, keptOn(desk), { operation: 'apply', revision: revisionOn(desk), creates })
         return { begun: step.what }
       }
       case 'apply':
@@ -222,7 +225,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       if (shown.code !== 0) return failed('showPlan', 'observe', shown)
       planned = readPlan(shown.out)
     }
-    const interrupted = custody.interruption(kept, planned)
+    const interrupted = custody.interruption(kept, planned, await folder.cutOff())
     const note = noteOf(planned, {
       revision: revisionOn(desk),
       ...(typeof kept.state?.head === 'object' && { serial: kept.state.head.serial }),
@@ -261,10 +264,10 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
   }
 
   // A command that cannot even be run has failed, and says why.
-  async function command(desk: Desk, run: () => Promise<Ran>): Promise<Ran> {
+  async function command(desk: Desk, start: () => Promise<Ran>): Promise<Ran> {
     const attempt = async (): Promise<Ran> => {
       try {
-        return await run()
+        return await start()
       } catch (error) {
         return { code: 1, out: '', err: `Error: ${troubleOf(error)}\n`, ended: 'byItself' }
       }
