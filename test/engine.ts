@@ -77,6 +77,7 @@ export function aSmallEngine(): SmallEngine {
       usages: createUsages(client, { get: objects.get }),
       blocked: () => engine.blocked,
       now: () => `${date().toISOString().slice(0, 19)}Z`,
+      log: silent,
       gather: async (asked) => gather(asked, client, {}),
       record: (_: KubeObject, { type, reason }: Happening) => void events.push(`${type} ${reason}`),
     })

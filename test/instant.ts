@@ -2,8 +2,8 @@
 // stands in where a test is about what the engine makes of Terraform's answers, not about Terraform.
 import { hashOf } from '../src/api/canonical.ts'
 import type { Workspace } from '../src/api/workspace.ts'
+import type { Folder, Folders } from '../src/engine/folders.ts'
 import type { Inputs } from '../src/engine/inputs.ts'
-import type { Folder, Folders } from '../src/engine/pass.ts'
 import type { Furnished, Ran, Terraform } from '../src/engine/terraform.ts'
 
 // What a module of a test says.
@@ -153,6 +153,7 @@ export function instantTerraform(version = '1.12.6'): Instant {
         args: { init: [], plan: [], apply: [], destroy: [] },
         checksum,
         isInitialised: initialised.get(uid) === checksum,
+        noteRun: async () => {},
         cutOff: async () => cutOff.get(uid) ?? '',
         noteInitialised: async () => void initialised.set(uid, checksum),
       }
