@@ -36,6 +36,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly kind: string
   readonly plural: string
   readonly isClusterScoped?: true
+  readonly isOptional?: true // somebody else serves it, or nobody: that it is not there is no trouble
   readonly isSecret?: true // its bytes are never cached: it is watched as metadata and read when needed
   // What the cache keeps of an object.
   keep(object: T): T

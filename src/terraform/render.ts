@@ -12,9 +12,12 @@ export type Found =
 export interface Asked {
   readonly apply: Pick<WorkspaceTemplateApply, 'metadata' | 'spec'>
   readonly template: Pick<WorkspaceTemplate, 'metadata' | 'spec'>
-  readonly api: Pick<WorkspaceAPI, 'isNamespaced'>
+  readonly api: Pick<WorkspaceAPI, 'group' | 'isNamespaced'>
+  readonly workspace: string // its name: of `workspaceNameOf`, or the old one of a Workspace that was adopted
   readonly found: ReadonlyMap<string, Found> // by the name of the variable
   readonly isCrossNamespaceAllowed: boolean
+  // Random, and kept in the Secret of `varsSecretOf` once there is one: a revision is public, and nobody shall guess secrets by it.
+  readonly salt: Sealed
 }
 
 export interface Rendered {
