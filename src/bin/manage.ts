@@ -5,11 +5,11 @@ import type { Controller } from '../runtime/controller.ts'
 import { UsageError } from '../runtime/flags.ts'
 import { createLog, levelOf, tellError } from '../runtime/log.ts'
 import { serveManager } from '../runtime/serve.ts'
-import { helpOf, settingsOf } from '../runtime/settings.ts'
+import { helpOf, type Settings, settingsOf } from '../runtime/settings.ts'
 
 const endWithinMs = 25_000 // a pod has 30 s
 
-export async function manage(controllers: readonly Controller[]): Promise<void> {
+export async function manage(controllersOf: (settings: Settings) => readonly Controller[]): Promise<void> {
   const name = 'capt-manager'
   const { settings, warnings } = readSettings(process.argv.slice(2))
   if (settings.help) return void process.stdout.write(helpOf())
@@ -31,7 +31,7 @@ export async function manage(controllers: readonly Controller[]): Promise<void> 
     const manager = await serveManager({
       settings,
       access,
-      controllers,
+      controllers: controllersOf(settings),
       userAgent: `${name}/${about.version}`,
       log,
       onLost,

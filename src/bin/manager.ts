@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // capt-manager: wiring only.
-import { controllers } from '../controllers/index.ts'
+import { controllersOf } from '../controllers/index.ts'
 import { manage } from './manage.ts'
 
-await manage(controllers)
+await manage(controllersOf)
