@@ -5,12 +5,14 @@ export const labels = {
   cluster: `${prefix}cluster`, // on what we create: the Cluster it is for
   apply: `${prefix}apply`, // on what we create: <namespace>.<name> of the apply, with a hash when that is too long
   watch: `${prefix}watch`, // on Secrets and ConfigMaps that variablesFrom reads: a change of them wakes us
+  record: `${prefix}record`, // on Secrets of the engine: memory, state (a copy of one) or plan
+  recordOf: `${prefix}record-of`, // on those: a hash of the Workspace they are about
 } as const
 
 export const annotations = {
   apply: `${prefix}apply`, // on what we create: <namespace>/<name> of the apply
   revision: `${prefix}revision`, // on a Workspace: hash of what we asked for
-  workspace: `${prefix}workspace`, // on an apply: <group>/<name> of its Workspace
+  workspace: `${prefix}workspace`, // on an apply: <group>/<name> of its Workspace; on a record, with its namespace
   externalName: `${prefix}external-name`, // on an apply: that of a Workspace we adopted, when it is not the one we give
   // A user's word on an apply, which is copied to its Workspace.
   adopt: `${prefix}adopt`,
@@ -25,6 +27,7 @@ export const annotations = {
   plan: `${prefix}plan`, // the last plan: src/terraform/plannote.ts
   cli: `${prefix}cli`, // which command line wrote the state: tofu 1.12.6
   paused: `${prefix}paused`, // that its pause is ours
+  state: `${prefix}state`, // on the copy of a state: src/terraform/statecopy.ts
 } as const
 
 // On every Workspace of ours: no engine destroys under a finalizer that is not its own.

@@ -50,6 +50,7 @@ export interface MachinePool extends KubeObject {
 export interface Secret extends KubeObject {
   readonly type?: string
   readonly data?: Readonly<Record<string, string>> // base64
+  readonly immutable?: boolean
 }
 
 // v1

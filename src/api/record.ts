@@ -6,6 +6,15 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+// Undefined when the text is not JSON.
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 // Whether everything that `part` says, `whole` says too: the fields of a record, the items of a list one by one.
 export function isWithin(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) {
@@ -35,13 +44,4 @@ export function mergePatch(before: JsonRecord, after: JsonRecord): JsonRecord {
     } else if (!isWithin(value, old) || !isWithin(old, value)) patch[name] = value
   }
   return patch
-}
-
-// What a text says in JSON; undefined when it is none.
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

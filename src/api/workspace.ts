@@ -149,6 +149,7 @@ export const crossplane = {
   reconcileRequestedAt: 'crossplane.io/reconcile-requested-at',
   pollInterval: 'crossplane.io/poll-interval',
   providerConfigLabel: 'crossplane.io/provider-config',
+  providerConfigKindLabel: 'crossplane.io/provider-config-kind',
   finalizer: 'finalizer.managedresource.crossplane.io',
   inUseFinalizer: 'in-use.crossplane.io', // on a ProviderConfig
   connectionSecretType: 'connection.crossplane.io/v1alpha1',

@@ -2,7 +2,7 @@
 // again before they expire. It does not speak with a person: the program gets no terminal.
 import { execFile } from 'node:child_process'
 import * as z from 'zod'
-import { parsedJson } from '../api/record.ts'
+import { readJson } from '../api/record.ts'
 import { seal } from '../api/sealed.ts'
 import type { Access, Credentials } from './access.ts'
 
@@ -76,7 +76,7 @@ async function run(plugin: Plugin): Promise<string> {
 }
 
 function readAnswer(plugin: Plugin, output: string): Given {
-  const answer = Answer.safeParse(parsedJson(output)).data
+  const answer = Answer.safeParse(readJson(output)).data
   const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = answer?.status ?? {}
   if (answer && answer.apiVersion !== plugin.apiVersion)
     throw trouble(

@@ -1,4 +1,5 @@
-// The manager's command line: Cluster API core's flags, and a few of our own. Nothing else configures the manager.
+// The manager's command line: Cluster API core's flags, and a few of our own. Nothing else configures the manager. What every
+// process has of them is declared here once, for the engine too.
 import { workspaceGroups } from '../api/workspace.ts'
 import { readAddress } from './address.ts'
 import {
@@ -22,16 +23,11 @@ const workspaceAPIs = oneOf('auto', ...workspaceGroups)
 const tlsVersions = oneOf('VersionTLS12', 'VersionTLS13')
 
 export type Settings = ReturnType<typeof declare>
+export type ProcessSettings = ReturnType<typeof clientFlags> & ReturnType<typeof processFlags>
 
 function declare(flag: Declare) {
   return {
-    help: flag.switch('help', 'Print this and end.'),
-    version: flag.switch('version', 'Print the version and end.'),
-
-    kubeconfig: flag.one('kubeconfig', anyText, '', 'A kubeconfig file, when not run in a cluster.'),
-    context: flag.one('context', anyText, '', 'The context of that file; empty means its current one.'),
-    qps: flag.one('kube-api-qps', wholeNumber(1), '500', 'Requests a second to the API server, in the long run.'),
-    burst: flag.one('kube-api-burst', wholeNumber(1), '1000', 'Requests to the API server that may come at once.'),
+    ...clientFlags(flag),
 
     enabled: flag.many('enable-controller', controllers, ['all'], 'Which controllers run in this process.'),
     namespace: flag.one('namespace', anyText, '', 'Look only at this namespace; empty means at all.'),
@@ -42,6 +38,24 @@ function declare(flag: Declare) {
     workspaceAPI: flag.one('workspace-api', workspaceAPIs, 'auto', whichEngine),
     isCrossNamespaceAllowed: flag.switch('allow-cross-namespace-refs', acrossNamespaces),
 
+    ...processFlags(flag),
+  }
+}
+
+export function clientFlags(flag: Declare) {
+  return {
+    help: flag.switch('help', 'Print this and end.'),
+    version: flag.switch('version', 'Print the version and end.'),
+
+    kubeconfig: flag.one('kubeconfig', anyText, '', 'A kubeconfig file, when not run in a cluster.'),
+    context: flag.one('context', anyText, '', 'The context of that file; empty means its current one.'),
+    qps: flag.one('kube-api-qps', wholeNumber(1), '500', 'Requests a second to the API server, in the long run.'),
+    burst: flag.one('kube-api-burst', wholeNumber(1), '1000', 'Requests to the API server that may come at once.'),
+  }
+}
+
+export function processFlags(flag: Declare) {
+  return {
     isElected: flag.switch('leader-elect', 'Work only while holding a Lease, so that several may run.'),
     leaseMs: flag.one('leader-elect-lease-duration', duration, '15s', 'How long others wait for a silent leader.'),
     renewMs: flag.one('leader-elect-renew-deadline', duration, '10s', 'How long a leader tries before it gives up.'),
@@ -86,13 +100,16 @@ export function settingsOf(argv: readonly string[]): {
   readonly warnings: readonly string[]
 } {
   const read = readFlags(argv, declare, ignored)
-  const { leaseMs, renewMs, retryMs } = read.settings
-  // As client-go does: otherwise a leader could still work while the next one begins.
+  checkElection(read.settings)
+  return read
+}
+
+// As client-go does: otherwise a leader could still work while the next one begins.
+export function checkElection({ leaseMs, renewMs, retryMs }: ProcessSettings): void {
   if (leaseMs <= renewMs)
     throw new UsageError('--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline')
   if (renewMs <= retryMs * 1.2)
     throw new UsageError('--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period')
-  return read
 }
 
 export const settingFlags = flagsOf(declare)

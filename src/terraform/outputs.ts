@@ -1,5 +1,5 @@
 // Outputs of a module, as the status of a Workspace tells them and as its connection Secret does. Pure.
-import { isRecord, parsedJson } from '../api/record.ts'
+import { isRecord, readJson } from '../api/record.ts'
 
 // What is at a path such as karpenter.queue_name or private_subnets.0. Undefined: nothing is. Names of outputs have no dots.
 export function pick(outputs: unknown, path: string): unknown {
@@ -19,6 +19,6 @@ export function pickConnection(data: Readonly<Record<string, string>>, path: str
   const [output = '', ...within] = path.split('.')
   if (!Object.hasOwn(data, output)) return undefined
   const text = Buffer.from(data[output] ?? '', 'base64').toString('utf8')
-  const value = within.length > 0 || /^[[{]/.test(text) ? (parsedJson(text) ?? text) : text
+  const value = within.length > 0 || /^[[{]/.test(text) ? (readJson(text) ?? text) : text
   return within.length > 0 ? pick(value, within.join('.')) : value
 }

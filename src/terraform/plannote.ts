@@ -1,6 +1,6 @@
 // What the engine tells of its last plan, in an annotation of the Workspace: how much would change, what would go, and
 // whether that waits for somebody's word. Written by the engine, read by the manager and by people. Pure.
-import { isRecord, parsedJson } from '../api/record.ts'
+import { isRecord, readJson } from '../api/record.ts'
 
 export interface PlanNote {
   readonly id: string // what `approve` must say: a hash of the revision and of what would go
@@ -9,38 +9,46 @@ export interface PlanNote {
   readonly replace: number
   readonly delete: number
   readonly gone: readonly string[] // addresses of what would be deleted or replaced, the first 20
+  readonly again?: readonly string[] // addresses of what a killed apply may have made already, the first 20
   readonly held?: Held
 }
 
 // Why it waits. Destructive: it deletes or replaces, and the Workspace is guarded. Interrupted: an apply was killed, and
 // what it may have made would be made again. AnotherCLI: the state was written by the other family of command lines.
-const reasons = ['Destructive', 'Interrupted', 'AnotherCLI'] as const
-export type Held = (typeof reasons)[number]
+export type Held = (typeof reasonsToHold)[number]
+const reasonsToHold = ['Destructive', 'Interrupted', 'AnotherCLI'] as const
 
-const goneTold = 20
-
-export function tellPlanNote({ gone, ...note }: PlanNote): string {
-  return JSON.stringify({ ...note, gone: gone.slice(0, goneTold) })
+export function tellPlanNote(note: PlanNote): string {
+  return JSON.stringify(note)
 }
 
-// Anybody can write an annotation: what is no note is none, and what is missing in one is nothing.
+// Anybody may write an annotation: what is not such a note is no note.
 export function readPlanNote(text: string | undefined): PlanNote | undefined {
-  const note = text === undefined ? undefined : parsedJson(text)
-  if (!isRecord(note) || typeof note['id'] !== 'string') return undefined
-  const { id, gone } = note
-  const held = reasons.find((each) => each === note['held'])
-  const addresses = Array.isArray(gone) ? gone.filter((each) => typeof each === 'string') : []
-  return {
-    id,
-    create: countOf(note['create']),
-    update: countOf(note['update']),
-    replace: countOf(note['replace']),
-    delete: countOf(note['delete']),
-    gone: addresses.slice(0, goneTold),
-    ...(held && { held }),
-  }
+  const note = readJson(text ?? '')
+  if (!isRecord(note) || typeof note['id'] !== 'string' || note['id'] === '') return undefined
+  const { id, create, update, replace, delete: deleted, gone, again, held } = note
+  if (!isCount(create) || !isCount(update) || !isCount(replace) || !isCount(deleted)) return undefined
+  if (!isTexts(gone) || !(again === undefined || isTexts(again))) return undefined
+  const why = reasonsToHold.find((each) => each === held)
+  if (held !== undefined && why === undefined) return undefined
+  return { id, create, update, replace, delete: deleted, gone, ...(again && { again }), ...(why && { held: why }) }
 }
 
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+// "1 to create, 2 to replace (aws_eks_cluster.this, aws_vpc.this)"
+export function tellChanges(note: Omit<PlanNote, 'id'>): string {
+  const counts = (['create', 'update', 'replace', 'delete'] as const)
+    .filter((action) => note[action] > 0)
+    .map((action) => `${note[action]} to ${action}`)
+  if (counts.length === 0) return 'no resource changes'
+  const isMore = note.replace + note.delete > note.gone.length
+  const gone = [...note.gone, ...(isMore ? ['…'] : [])].join(', ')
+  return counts.join(', ') + (note.gone.length > 0 ? ` (${gone})` : '')
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }

@@ -42,7 +42,15 @@ const succeeded = { 'crossplane.io/external-create-succeeded': '2026-11-15T23:22
 const failedOnce = { 'crossplane.io/external-create-failed': '2026-11-15T23:22:40Z' }
 const paused = { 'crossplane.io/paused': 'true' }
 const plan = (held?: string) => ({
-  'capt.appthrust.io/plan': JSON.stringify({ id: 'p1', delete: 1, gone: ['aws_vpc.this'], held }),
+  'capt.appthrust.io/plan': JSON.stringify({
+    id: 'p1',
+    create: 0,
+    update: 0,
+    replace: 0,
+    delete: 1,
+    gone: ['aws_vpc.this'],
+    held,
+  }),
 })
 const converged = [ready, synced(2)]
 const ours = { 'crossplane.io/external-name': 'team-a.demo' }

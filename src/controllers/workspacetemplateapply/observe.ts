@@ -3,8 +3,17 @@
 import { randomBytes } from 'node:crypto'
 import { annotations } from '../../api/keys.ts'
 import { ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
-import { parsedJson } from '../../api/record.ts'
-import { groupOf, type Key, type KubeObject, keyOf, type Resource, resourceName, tellKey, tellRef } from '../../api/resource.ts'
+import { readJson } from '../../api/record.ts'
+import {
+  groupOf,
+  type Key,
+  type KubeObject,
+  keyOf,
+  type Resource,
+  resourceName,
+  tellKey,
+  tellRef,
+} from '../../api/resource.ts'
 import { seal } from '../../api/sealed.ts'
 import { crossplane, type Workspace, type WorkspaceAPI, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
@@ -241,7 +250,7 @@ function valueIn(what: string, { key, format }: Ref, data: Texts | undefined, is
   if (!Object.hasOwn(data, key)) return missing(`${what} has no key ${key}`)
   const text = data[key]
   if (text === undefined) return missing(`key ${key} of ${what} is not UTF-8 text`)
-  const value = format === 'JSON' ? parsedJson(text) : text
+  const value = format === 'JSON' ? readJson(text) : text
   return value === undefined ? missing(`key ${key} of ${what} is not JSON`) : { is: 'known', value, isSensitive }
 }
 

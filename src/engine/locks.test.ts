@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import type { Lease } from '../api/neighbours.ts'
+import { judgeLock, type Lock, type LockQuestion, type LockVerdict, readLock, readLockError } from './locks.ts'
+import type { Run } from './memory.ts'
+
+const me = { host: 'engine-0', bootId: 'boot' }
+const lock: Lock = {
+  id: '0183a0c7-89dc-65ec-00e5-393aca4658bd',
+  who: 'capt@engine-0',
+  operation: 'OperationTypeApply',
+  created: '2026-11-16T12:00:05.785428521Z',
+}
+const run: Run = {
+  operation: 'apply',
+  revision: 'r1',
+  startedAt: '2026-11-16T12:00:00.000Z',
+  instance: 'i',
+  ...me,
+  child: { pid: 17, startTime: '4711' },
+  creates: [],
+}
+const killed: LockQuestion = { lock, run, me, isAlive: false, unlock: undefined }
+
+test.each<[string, Partial<LockQuestion>, LockVerdict['is']]>([
+  ['nobody holds it', { lock: undefined }, 'free'],
+  ['our run was killed', {}, 'releasable'],
+  ['our run still goes on, though the engine began anew', { isAlive: true }, 'ours'],
+  ['nobody knows whether our run goes on', { isAlive: undefined }, 'somebodys'],
+  ['no run of ours is known', { run: undefined }, 'somebodys'],
+  ['our run was on another machine', { run: { ...run, host: 'engine-1' } }, 'somebodys'],
+  ['our run was before the machine was started again', { run: { ...run, bootId: 'before' } }, 'somebodys'],
+  ['no machine tells when it was started', { me: { ...me, bootId: '' }, run: { ...run, bootId: '' } }, 'somebodys'],
+  ['it was taken on another machine', { lock: { ...lock, who: 'alice@laptop' } }, 'somebodys'],
+  ['it was taken on a machine that is only called alike', { lock: { ...lock, who: 'capt@xengine-0' } }, 'somebodys'],
+  ['it was taken before our run began', { lock: { ...lock, created: '2026-11-16T11:59:59.999999999Z' } }, 'somebodys'],
+  ['it does not say when it was taken', { lock: { ...lock, created: '' } }, 'somebodys'],
+  ['the container has no user name', { lock: { ...lock, who: '@engine-0' } }, 'releasable'],
+  ['a user released it', { run: undefined, unlock: lock.id }, 'releasable'],
+  ['a user released another one', { run: undefined, unlock: 'ffff' }, 'somebodys'],
+  ['a user released one that our own run holds', { isAlive: true, unlock: lock.id }, 'ours'],
+])('when %s', (_, facts, is) => {
+  expect(judgeLock({ ...killed, ...facts }).is).toBe(is)
+})
+
+test('why it may be released is told apart', () => {
+  expect(judgeLock(killed)).toMatchObject({ why: 'leftBehind' })
+  expect(judgeLock({ ...killed, run: undefined, unlock: lock.id })).toMatchObject({ why: 'asked' })
+})
+
+test('of a lock that is not ours people read who holds it, since when, and the word that releases it', () => {
+  expect(judgeLock({ ...killed, run: undefined, lock: { ...lock, who: 'alice@laptop' } })).toMatchObject({
+    message:
+      'the state is locked by alice@laptop since 2026-11-16T12:00:05.785428521Z (OperationTypeApply, lock ' +
+      '0183a0c7-89dc-65ec-00e5-393aca4658bd): wait for it to end, or, if it never will, annotate ' +
+      'capt.appthrust.io/unlock=0183a0c7-89dc-65ec-00e5-393aca4658bd',
+  })
+  const bare = { id: 'x', who: '', operation: '', created: '' }
+  const verdict = judgeLock({ ...killed, lock: bare })
+  expect('message' in verdict && verdict.message).toContain(
+    'by somebody since an unknown time (unknown operation, lock x)',
+  )
+})
+
+const aLease = (spec: NonNullable<Lease['spec']>, info?: string): Lease => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: {
+    name: 'lock-tfstate-default.demo-capt',
+    ...(info && { annotations: { 'app.terraform.io/lock-info': info } }),
+  },
+  spec,
+})
+
+test('a Lease of the backend is a lock while somebody holds it', () => {
+  const info = JSON.stringify({
+    ID: lock.id,
+    Operation: lock.operation,
+    Info: '',
+    Who: lock.who,
+    Version: '1.12.6',
+    Created: lock.created,
+    Path: '',
+  })
+  expect(readLock(aLease({ holderIdentity: lock.id }, info))).toEqual(lock)
+  expect(readLock(aLease({}))).toBeUndefined()
+  expect(readLock(undefined)).toBeUndefined()
+  expect(readLock(aLease({ holderIdentity: 'x' }, '{'))).toEqual({ id: 'x', who: '', operation: '', created: '' })
+})
+
+const refused = `
+Error: Error acquiring the state lock
+
+Error message: the state is already locked by another tofu client
+Lock Info:
+  ID:        0183a0c7-89dc-65ec-00e5-393aca4658bd
+  Path:      
+  Operation: OperationTypeApply
+  Who:       capt@engine-0
+  Version:   1.12.6
+  Created:   2026-11-16 12:00:05.785428521 +0000 UTC
+  Info:      
+
+`
+
+test('a command that is refused says whose lock it is, in a frame or without', () => {
+  expect(readLockError(refused)).toEqual(lock)
+  expect(readLockError(refused.replaceAll('\n', '\n│ '))).toEqual(lock)
+})
+
+test.each([
+  '',
+  'Error: Invalid reference\n\n  ID: x\n',
+  'Error: Error acquiring the state lock\n\nError message: leases.coordination.k8s.io is forbidden\n',
+])('no other error is taken for a lock: %j', (text) => {
+  expect(readLockError(text)).toBeUndefined()
+})

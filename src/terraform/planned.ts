@@ -1,0 +1,98 @@
+// What a plan would do, read from `show -json` of OpenTofu or Terraform, and what is told of it. Only addresses and names
+// are taken: the values in a plan are not ours to keep. Pure.
+import { hashOf } from '../api/canonical.ts'
+import { isRecord, type JsonRecord, readJson } from '../api/record.ts'
+import type { Held, PlanNote } from './plannote.ts'
+
+// Addresses, in the plan's order. What is read, moved, imported as it is or only forgotten is in none of them.
+export interface Planned {
+  readonly create: readonly string[]
+  readonly update: readonly string[]
+  readonly replace: readonly string[]
+  readonly delete: readonly string[] // a deposed object: "aws_instance.this (deposed 1a2b3c4d)"
+  readonly drifted: readonly string[] // what was changed or deleted by others since the last apply
+  readonly outputs: readonly string[] // names of outputs that would change
+}
+
+export class PlanError extends Error {}
+
+// Throws when the text is no plan: what cannot be read cannot be judged, and must not be applied.
+export function readPlan(showJson: string): Planned {
+  const plan = readJson(showJson)
+  if (!isRecord(plan) || typeof plan['format_version'] !== 'string')
+    throw new PlanError('cannot read the plan: `show -json` did not print one; plan again')
+  const changes = listOf(plan, 'resource_changes').filter(({ mode }) => mode !== 'data')
+  const doing = (wanted: Action) =>
+    changes.filter(({ change }) => actionOf(change) === wanted).map((each) => addressOf(each))
+  return {
+    create: doing('create'),
+    update: doing('update'),
+    replace: doing('replace'),
+    delete: doing('delete'),
+    // A move is listed there too, as an object that is as it was.
+    drifted: listOf(plan, 'resource_drift')
+      .filter(({ change }) => actionOf(change) !== undefined)
+      .map((each) => addressOf(each)),
+    outputs: Object.entries(isRecord(plan['output_changes']) ? plan['output_changes'] : {})
+      .filter(([, change]) => actionOf(change) !== undefined)
+      .map(([name]) => name),
+  }
+}
+
+export interface Circumstances {
+  readonly revision: string
+  readonly serial?: number // of the state the plan was made on: an approval is then good for one apply
+  readonly held?: Held
+  readonly interrupted?: Interrupted
+}
+
+// A killed apply: since when it ran, and what it may have made that this plan would make again.
+export interface Interrupted {
+  readonly startedAt: string
+  readonly again: readonly string[]
+}
+
+export function noteOf(planned: Planned, { revision, serial, held, interrupted }: Circumstances): PlanNote {
+  const gone = [...planned.delete, ...planned.replace].toSorted()
+  const doubtful = interrupted && { startedAt: interrupted.startedAt, again: interrupted.again.toSorted() }
+  return {
+    id: hashOf({ revision, serial, gone, doubtful }).slice(0, 12),
+    create: planned.create.length,
+    update: planned.update.length,
+    replace: planned.replace.length,
+    delete: planned.delete.length,
+    gone: shown(gone),
+    ...(doubtful && { again: shown(doubtful.again) }),
+    ...(held && { held }),
+  }
+}
+
+export function isDestructive({ replace, delete: deleted }: Pick<Planned, 'replace' | 'delete'>): boolean {
+  return replace.length + deleted.length > 0
+}
+
+type Action = 'create' | 'update' | 'replace' | 'delete'
+
+// A word that is not known yet does not hide that something goes.
+function actionOf(change: unknown): Action | undefined {
+  const actions = isRecord(change) && Array.isArray(change['actions']) ? change['actions'] : []
+  const [creates, deletes] = [actions.includes('create'), actions.includes('delete')]
+  if (deletes) return creates ? 'replace' : 'delete'
+  if (creates) return 'create'
+  return actions.includes('update') ? 'update' : undefined
+}
+
+function addressOf({ address, deposed }: JsonRecord): string {
+  const object = typeof deposed === 'string' ? ` (deposed ${deposed})` : ''
+  return `${typeof address === 'string' ? address : 'something without an address'}${object}`
+}
+
+// An annotation has little room, and a key of for_each may be any text.
+function shown(addresses: readonly string[]): readonly string[] {
+  return addresses.slice(0, 20).map((each) => (each.length > 200 ? `${each.slice(0, 199)}…` : each))
+}
+
+function listOf(plan: JsonRecord, field: string): readonly JsonRecord[] {
+  const list = plan[field]
+  return Array.isArray(list) ? list.filter(isRecord) : []
+}
