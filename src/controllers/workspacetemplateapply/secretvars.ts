@@ -7,12 +7,11 @@ import { type Sealed, seal } from '../../api/sealed.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect } from '../../runtime/plan.ts'
 import { applyLabelOf, varsSecretOf } from '../../terraform/identity.ts'
-import type { Rendered } from '../../terraform/render.ts'
+import { type Rendered, varsKeyOf } from '../../terraform/render.ts'
 import { beside } from './relations.ts'
 import type { Seen } from './seen.ts'
 
 const saltKey = 'salt'
-const keyFor = (revision: string) => `${revision}.json`
 const encoded = (text: string) => Buffer.from(text).toString('base64')
 
 export function saltIn(secret: Secret | undefined): Sealed | undefined {
@@ -27,11 +26,11 @@ export function keepSecretVars(
   others: readonly string[],
 ): readonly Effect[] {
   if (!secret && !secretVars) return []
-  const keys = new Set(others.map(keyFor))
+  const keys = new Set(others.map(varsKeyOf))
   const kept = Object.entries(secret?.data ?? {}).filter(([key]) => keys.has(key))
   const data: Readonly<Record<string, string>> = {
     ...Object.fromEntries(kept),
-    ...(secretVars && { [keyFor(revision)]: encoded(secretVars.open()) }),
+    ...(secretVars && { [varsKeyOf(revision)]: encoded(secretVars.open()) }),
     [saltKey]: encoded(salt.open()),
   }
   const isSame =
