@@ -16,7 +16,7 @@ export type Mishap =
   | { readonly do: 'end' | 'break' | 'expire' | 'silence'; readonly after: number } // so many lines
 
 export interface ModelServer {
-  readonly client: Pick<Client, 'list' | 'watch' | 'ready'>
+  readonly client: Pick<Client, 'list' | 'watch' | 'ready' | 'served'>
   readonly objects: ReadonlyMap<string, Note>
   readonly asked: { list: number; watch: number }
   readonly mishaps: Mishap[]
@@ -145,6 +145,7 @@ export function modelServer(clock: VirtualClock): ModelServer {
     client: {
       list: (async (_resource, { from } = {}) => list(from)) as Client['list'],
       watch: ((_resource, scope, signal) => follow(scope, signal)) as Client['watch'],
+      served: async () => (is.served ? [{ kind: 'Note', plural: 'notes', isNamespaced: true }] : []),
       ready: async () => (is.ready === 'every other time' ? (wasReady = !wasReady) : is.ready),
     },
     objects,

@@ -163,4 +163,5 @@ function tidy(node: Record<string, unknown>): void {
     delete node['anyOf']
     delete node['type']
   }
+  if (node['x-kubernetes-preserve-unknown-fields']) delete node['additionalProperties'] // the same, said twice
 }

@@ -1,6 +1,6 @@
 // Fields that several kinds have, each said once.
 import { conditions } from './condition.ts'
-import { flag, integer, list, listBy, mapOf, object, oneOf, open, type Rule, text } from './schema.ts'
+import { anything, flag, integer, list, listBy, mapOf, object, oneOf, type Rule, text } from './schema.ts'
 
 export const objectName = (max = 253) =>
   text({
@@ -201,7 +201,7 @@ export const workspaceTemplateStatus = () =>
     .describe('How far the WorkspaceTemplateApply of this object is.')
 
 export const outputs = () =>
-  open({}).optional().describe('Outputs of the Terraform module that are not sensitive, at most 64 KiB of them.')
+  anything().optional().describe('Outputs of the Terraform module that are not sensitive, at most 64 KiB of them.')
 
 const selectorExpression = () =>
   object({

@@ -36,6 +36,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly kind: string
   readonly plural: string
   readonly isClusterScoped?: true
+  readonly isOptional?: true // somebody else serves it, or nobody: that it is not there is no trouble
   readonly isSecret?: true // its bytes are never cached: it is watched as metadata and read when needed
   // What the cache keeps of an object.
   keep(object: T): T
@@ -63,6 +64,10 @@ export function readKey(text: string): Key {
 
 export function tellRef({ kind }: Pick<Resource, 'kind'>, key: Key): string {
   return `${kind} ${tellKey(key)}`
+}
+
+export function tellObject(object: KubeObject): string {
+  return tellRef(object, keyOf(object))
 }
 
 export function apiVersionOf({ group, version }: Pick<Resource, 'group' | 'version'>): string {

@@ -156,6 +156,11 @@ export function json() {
   return z.unknown().meta({ nullable: true, 'x-kubernetes-preserve-unknown-fields': true })
 }
 
+// An object of any fields, kept as they are.
+export function anything() {
+  return z.looseObject({}).meta({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
+}
+
 // An object whose unknown fields are kept as they are.
 export function open<Fields extends z.ZodRawShape>(
   fields: Fields,

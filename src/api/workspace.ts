@@ -121,6 +121,7 @@ export const workspaceAPIs: Readonly<Record<WorkspaceGroup, WorkspaceAPI>> = {
 
 function serving(group: WorkspaceGroup, isNamespaced: boolean): WorkspaceAPI {
   const resource = <T extends KubeObject>(kind: string, isEverywhere = !isNamespaced): Resource<T> => ({
+    isOptional: true,
     group,
     version: 'v1beta1',
     kind,
@@ -148,6 +149,7 @@ export const crossplane = {
   reconcileRequestedAt: 'crossplane.io/reconcile-requested-at',
   pollInterval: 'crossplane.io/poll-interval',
   providerConfigLabel: 'crossplane.io/provider-config',
+  providerConfigKindLabel: 'crossplane.io/provider-config-kind',
   finalizer: 'finalizer.managedresource.crossplane.io',
   inUseFinalizer: 'in-use.crossplane.io', // on a ProviderConfig
   connectionSecretType: 'connection.crossplane.io/v1alpha1',

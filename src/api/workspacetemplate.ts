@@ -1,7 +1,7 @@
 // WorkspaceTemplate: a Terraform module with its variables. Its `template.spec` is the spec of a Workspace.
 import { namespaceName, objectName, secretRef, statusBasics, tags } from './fields.ts'
 import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
-import { flag, integer, json, list, listBy, object, oneOf, open, type Rule, set, text } from './schema.ts'
+import { anything, flag, integer, json, list, listBy, object, oneOf, open, type Rule, set, text } from './schema.ts'
 import { workspaceGroups } from './workspace.ts'
 
 export const terraformName = () =>
@@ -66,7 +66,7 @@ const forProvider = () =>
         .describe(
           'Variables as text. `variables` of the WorkspaceTemplateApply is the better way: it keeps types and is checked.',
         ),
-      varmap: open({}).optional().describe('Variables as JSON values.'),
+      varmap: anything().optional().describe('Variables as JSON values.'),
       varFiles: list(
         object({
           source: oneOf('ConfigMapKey', 'SecretKey').describe('Where the file is.'),
@@ -127,7 +127,7 @@ const workspaceSpec = () =>
     deletionPolicy: oneOf('Delete', 'Orphan')
       .optional()
       .describe('Orphan leaves everything in AWS when the Workspace is deleted.'),
-    publishConnectionDetailsTo: open({}).optional().describe('Deprecated: engines no longer read it.'),
+    publishConnectionDetailsTo: anything().optional().describe('Deprecated: engines no longer read it.'),
   })
 
 const variable = () =>

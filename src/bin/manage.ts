@@ -1,17 +1,27 @@
 // What a program does before and around its work: read flags, answer --help and --version, end in order.
 import about from '../../package.json' with { type: 'json' }
 import { findAccess } from '../kube/find.ts'
-import type { Controller } from '../runtime/controller.ts'
 import { UsageError } from '../runtime/flags.ts'
 import { createLog, levelOf, tellError } from '../runtime/log.ts'
-import { serveManager } from '../runtime/serve.ts'
-import { helpOf, settingsOf } from '../runtime/settings.ts'
+import type { Process, Served } from '../runtime/process.ts'
+import type { ProcessSettings } from '../runtime/settings.ts'
 
-const endWithinMs = 25_000 // a pod has 30 s
+export interface Program<S extends ProcessSettings> {
+  readonly name: string
+  readonly endWithinMs: number // once told to end
+  settingsOf(argv: readonly string[]): { readonly settings: S; readonly warnings: readonly string[] }
+  helpOf(): string
+  serve(served: Served<S>): Promise<Process & { hurry?(): void }> // hurry: it was told to end twice
+}
 
-export async function manage(controllers: readonly Controller[]): Promise<void> {
-  const name = 'capt-manager'
-  const { settings, warnings } = readSettings(process.argv.slice(2))
+export async function manage<S extends ProcessSettings>({
+  name,
+  endWithinMs,
+  settingsOf,
+  helpOf,
+  serve,
+}: Program<S>): Promise<void> {
+  const { settings, warnings } = readSettings(settingsOf)
   if (settings.help) return void process.stdout.write(helpOf())
   if (settings.version) return void process.stdout.write(`${name} ${about.version}\n`)
   const log = createLog({ to: process.stdout, level: levelOf(settings.verbosity) })
@@ -28,24 +38,17 @@ export async function manage(controllers: readonly Controller[]): Promise<void> 
       env: process.env,
     })
     const onLost = () => process.exit(1) // at once: another may lead by now
-    const manager = await serveManager({
-      settings,
-      access,
-      controllers,
-      userAgent: `${name}/${about.version}`,
-      log,
-      onLost,
-    })
-    endOnSignal(manager.stop, (signal) => log.info('ending', { signal }))
+    const served = await serve({ settings, access, userAgent: `${name}/${about.version}`, log, onLost })
+    endOnSignal(served, endWithinMs, (signal) => log.info('ending', { signal }))
   } catch (error) {
     log.error('cannot start', { why: tellError(error) })
     process.exit(1)
   }
 }
 
-function readSettings(argv: readonly string[]) {
+function readSettings<S>(settingsOf: (argv: readonly string[]) => S): S {
   try {
-    return settingsOf(argv)
+    return settingsOf(process.argv.slice(2))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     process.stderr.write(`${error.message}\n`)
@@ -53,10 +56,14 @@ function readSettings(argv: readonly string[]) {
   }
 }
 
-function endOnSignal(stop: () => Promise<void>, told: (signal: string) => void): void {
+function endOnSignal(
+  { stop, hurry = () => process.exit(1) }: Process & { hurry?(): void },
+  endWithinMs: number,
+  told: (signal: string) => void,
+): void {
   let isEnding = false
   const end = (signal: string) => {
-    if (isEnding) process.exit(1) // asked twice
+    if (isEnding) return hurry()
     isEnding = true
     told(signal)
     setTimeout(() => process.exit(1), endWithinMs).unref()

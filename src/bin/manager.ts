@@ -1,6 +1,14 @@
 #!/usr/bin/env node
 // capt-manager: wiring only.
-import { controllers } from '../controllers/index.ts'
+import { controllersOf } from '../controllers/index.ts'
+import { serveManager } from '../runtime/serve.ts'
+import { helpOf, settingsOf } from '../runtime/settings.ts'
 import { manage } from './manage.ts'
 
-await manage(controllers)
+await manage({
+  name: 'capt-manager',
+  endWithinMs: 25_000, // a pod has 30 s
+  settingsOf,
+  helpOf,
+  serve: async (served) => serveManager({ ...served, controllers: controllersOf(served.settings) }),
+})

@@ -4,6 +4,7 @@
 // A folder with everything a command needs: made by `furnish` of `workfolder.ts`.
 export interface Furnished {
   readonly folder: string // where the commands run
+  readonly beside?: string // a private folder for the plan and for what commands print; none: the folder itself
   readonly env: Readonly<Record<string, string>> // the whole environment
   readonly workspace: string // Terraform's workspace, as TF_WORKSPACE; `init` runs without
   readonly args: {

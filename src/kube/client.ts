@@ -80,6 +80,13 @@ export interface Client {
   apply<T extends KubeObject>(resource: Resource<T>, object: T, how: Written & { fieldManager: string }): Promise<T>
   // Merge patch; with `metadata.uid` or `metadata.resourceVersion` in it, only if they still hold.
   patch<T extends KubeObject>(resource: Resource<T>, key: Key, change: object, how?: Written): Promise<T>
+  // The whole status, whatever it was before; only while the object is the one with that uid.
+  replaceStatus<T extends KubeObject>(
+    resource: Resource<T>,
+    object: KubeObject,
+    status: object,
+    how?: Written,
+  ): Promise<T>
   remove(resource: Resource, key: Key, how?: Removal): Promise<void>
   requestToken(
     serviceAccount: Key,
@@ -268,6 +275,20 @@ export function createClient(access: Access, options: ClientOptions = {}): Clien
         resource,
         contentType: 'application/merge-patch+json',
         body: change,
+      }),
+
+    // A merge patch can neither drop what is deep in it nor set null.
+    replaceStatus: async (resource, object, status, how = {}) =>
+      askFor({
+        doing: `patch ${tellRef(resource, keyOf(object))} (status)`,
+        method: 'PATCH',
+        path: pathOf(resource, { ...keyOf(object), subresource: 'status' }, manager(how)),
+        resource,
+        contentType: 'application/json-patch+json',
+        body: [
+          { op: 'test', path: '/metadata/uid', value: object.metadata.uid },
+          { op: 'add', path: '/status', value: status },
+        ],
       }),
 
     async remove(resource, key, { uid, resourceVersion, propagation } = {}) {

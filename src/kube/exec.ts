@@ -2,6 +2,7 @@
 // again before they expire. It does not speak with a person: the program gets no terminal.
 import { execFile } from 'node:child_process'
 import * as z from 'zod'
+import { readJson } from '../api/record.ts'
 import { seal } from '../api/sealed.ts'
 import type { Access, Credentials } from './access.ts'
 
@@ -75,7 +76,7 @@ async function run(plugin: Plugin): Promise<string> {
 }
 
 function readAnswer(plugin: Plugin, output: string): Given {
-  const answer = Answer.safeParse(parseJson(output)).data
+  const answer = Answer.safeParse(readJson(output)).data
   const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = answer?.status ?? {}
   if (answer && answer.apiVersion !== plugin.apiVersion)
     throw trouble(
@@ -94,14 +95,6 @@ function readAnswer(plugin: Plugin, output: string): Given {
       ...(key && { key: seal(key) }),
     },
     until: expirationTimestamp ? Date.parse(expirationTimestamp) : Number.POSITIVE_INFINITY,
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

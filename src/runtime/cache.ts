@@ -1,5 +1,7 @@
 // What controllers read instead of asking the API server: one watch for each kind and scope they declare, shared by all of
 // them. It may be a moment late, and it never holds the bytes of a Secret.
+
+import { CustomResourceDefinition } from '../api/neighbours.ts'
 import {
   apiVersionOf,
   type Key,
@@ -48,7 +50,7 @@ export interface Reflecting extends Reflector {
 }
 
 export interface CacheOptions {
-  readonly client: Pick<Client, 'list' | 'watch' | 'ready'>
+  readonly client: Pick<Client, 'list' | 'watch' | 'ready' | 'served'>
   readonly clock: Clock
   readonly random: () => number // from 0 up to 1
   readonly trouble: (resource: Resource, error: unknown, againAfterMs?: number) => void
@@ -77,6 +79,10 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
       watchedOf(resource).add(wish)
     },
     start() {
+      // Who watches definitions learns at once that a kind is served.
+      watched.get(idOf(CustomResourceDefinition))?.hear(({ object }) => {
+        for (const each of reflectors ?? []) if (each.resource === object.metadata.name) each.lookAgain()
+      })
       reflectors = [...watched.values()].flatMap((kind) => kind.start())
       started.resolve()
     },
@@ -114,6 +120,7 @@ interface Watched<T extends KubeObject> {
   readonly id: string
   readonly view: View<T>
   add(wish: Wish<T>): void
+  hear(handler: Handler<T>): void
   start(): readonly Reflecting[]
 }
 
@@ -149,6 +156,7 @@ function createWatched<T extends KubeObject>(resource: Resource<T>, { trouble, .
       const all = metadataOnly ? { ...scope, metadataOnly } : scope
       scopes.set(JSON.stringify([namespace, labels, fields]), all)
     },
+    hear: (handler) => void handlers.push(handler),
     start: () =>
       [...scopes.values()].map((scope) => {
         const store = view.addStore()

@@ -3,6 +3,7 @@ import { CAPTCluster } from '../api/captcluster.ts'
 import { Secret } from '../api/neighbours.ts'
 import type { KubeObject, OwnerReference } from '../api/resource.ts'
 import { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
+import type { Read } from './cache.ts'
 import { itself, mapped, ownerOf } from './controller.ts'
 
 const owner = (apiVersion: string, kind: string, name: string): OwnerReference => ({
@@ -16,6 +17,7 @@ const owned = (...ownerReferences: readonly OwnerReference[]): KubeObject => ({
   kind: 'Any',
   metadata: { name: 'child', namespace: 'default', ownerReferences },
 })
+const nothing: Read = { get: () => undefined, list: () => [], byIndex: () => [], keysAt: () => [] }
 const group = 'infrastructure.cluster.x-k8s.io'
 
 test.each<[string, KubeObject, readonly string[]]>([
@@ -30,13 +32,13 @@ test.each<[string, KubeObject, readonly string[]]>([
     ['a', 'b'],
   ],
 ])('a child of %s wakes its owners of the kind, in its own namespace', (_, child, woken) => {
-  const keys = ownerOf(WorkspaceTemplateApply).wakes(child, CAPTCluster)
+  const keys = ownerOf(WorkspaceTemplateApply).wakes(child, CAPTCluster, nothing)
   expect(keys).toEqual(woken.map((name) => ({ namespace: 'default', name })))
 })
 
 test('an object wakes itself, wherever it is', () => {
   const metadata = { name: 'demo' }
-  expect(itself(CAPTCluster).wakes({ ...owned(), metadata }, CAPTCluster)).toEqual([{ name: 'demo' }])
+  expect(itself(CAPTCluster).wakes({ ...owned(), metadata }, CAPTCluster, nothing)).toEqual([{ name: 'demo' }])
 })
 
 test('a source says what it watches, no more than it was told', () => {

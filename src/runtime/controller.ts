@@ -1,7 +1,7 @@
 // A controller, as it is written: its name, what wakes it, what it writes, how it looks and how it decides. Nothing runs here.
 import type { Kind } from '../api/kind.ts'
 import { groupOf, type Key, type KubeObject, type Resource } from '../api/resource.ts'
-import type { Scope } from '../kube/client.ts'
+import type { Client, Scope } from '../kube/client.ts'
 import type { Read } from './cache.ts'
 import type { Plan } from './plan.ts'
 import type { Subject } from './reconcile.ts'
@@ -14,7 +14,12 @@ export interface Source {
   readonly resource: Resource
   readonly scope?: Watched
   readonly indexes?: Indexes<KubeObject>
-  wakes(object: KubeObject, kind: Kind): readonly Key[]
+  wakes(object: KubeObject, kind: Kind, read: Read): readonly Key[]
+}
+
+// What is asked of the world itself, where the cache will not do: bytes of Secrets, and the hour.
+export interface Live extends Pick<Client, 'get'> {
+  readonly now: () => Date
 }
 
 export interface Controller {
@@ -23,7 +28,7 @@ export interface Controller {
   readonly group: 'infrastructure' | 'control-plane'
   readonly wokenBy: readonly Source[]
   readonly rights: readonly Right[]
-  plan(subject: Subject, read: Read): Promise<Plan>
+  plan(subject: Subject, read: Read, live: Live): Promise<Plan>
 }
 
 // Something a controller does to objects of another kind, or to its own beyond status.
@@ -39,7 +44,7 @@ interface Written<T extends Subject, Seen> {
   readonly group?: 'control-plane'
   readonly wokenBy: readonly Source[]
   readonly writes?: readonly Right[]
-  observe(read: Read, subject: T): Seen | Promise<Seen>
+  observe(read: Read, subject: T, live: Live): Seen | Promise<Seen>
   decide(seen: Seen): Plan
 }
 
@@ -55,7 +60,7 @@ export function controller<T extends Subject, Seen>(written: Written<T, Seen>): 
       { resource: kind, subresource: 'status', verbs: ['patch'] },
       ...writes,
     ],
-    plan: async (subject: T, read) => decide(await observe(read, subject)),
+    plan: async (subject: T, read, live) => decide(await observe(read, subject, live)),
   }
 }
 
@@ -76,7 +81,7 @@ export function ownerOf(resource: Resource): Source {
 
 export function mapped<T extends KubeObject>(
   resource: Resource<T>,
-  wakes: (object: T) => readonly Key[],
+  wakes: (object: T, kind: Kind, read: Read) => readonly Key[],
   how: { readonly scope?: Watched; readonly indexes?: Indexes<T> } = {},
 ): Source {
   return { resource, wakes, ...how }

@@ -2,6 +2,7 @@
 
 import type { Said } from '../api/condition.ts'
 import { handsOffAnnotations, pausedAnnotation } from '../api/contract.ts'
+import type { JsonRecord } from '../api/record.ts'
 import type { Key, KubeObject, Resource } from '../api/resource.ts'
 
 export interface Ref {
@@ -11,8 +12,18 @@ export interface Ref {
 
 export type Effect =
   // Server-side apply of what we want of an object; not sent when the object already says all of it. An object whose
-  // wishes can become fewer carries an annotation that changes with them.
-  | { readonly do: 'apply'; readonly resource: Resource; readonly object: KubeObject }
+  // wishes can become fewer carries an annotation that changes with them. What the cache does not know is made, but
+  // never taken from somebody else.
+  | {
+      readonly do: 'apply'
+      readonly resource: Resource
+      readonly object: KubeObject
+      readonly fieldManager?: string // none: the controller's own
+    }
+  // What that field manager wished of the object is wished no more.
+  | { readonly do: 'withdraw'; readonly resource: Resource; readonly object: KubeObject; readonly fieldManager: string }
+  // Merge patch of that very object as it was seen, be it the subject or another one.
+  | { readonly do: 'patch'; readonly resource: Resource; readonly object: KubeObject; readonly change: JsonRecord }
   | { readonly do: 'delete'; readonly resource: Resource; readonly object: KubeObject } // that very object, by its uid
   | { readonly do: 'addFinalizer'; readonly finalizer: string }
   // Only once a live read has confirmed that all of `onceGone` are gone.

@@ -1,5 +1,4 @@
-// Keys of one controller that wait for work. What woke a key is forgotten on purpose: a worker looks at the world as it is.
-// Each controller has a queue and workers of its own, so that a busy one starves none.
+// Keys that wait for work. What woke a key is forgotten on purpose: a worker looks at the world as it is.
 //
 // Guarantees. A key waits at most once, however often it is added. A key is worked on by one worker at a time; added
 // meanwhile, it comes again when that worker is done. A failed key comes again after a delay that doubles each time, with

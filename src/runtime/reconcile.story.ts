@@ -112,6 +112,87 @@ test('when an effect fails the conditions are told, what else the status would s
   expect(status?.conditions?.[0]?.message).toMatch(/^cannot apply ConfigMap .*Not_A_Name/)
 })
 
+test('what is made is not taken from somebody who was there unseen, and what is known is', async () => {
+  const { carry, client, cached, namespace, configMap, key } = await aStage()
+  const theirs = await client.create(ConfigMap, configMap('child', { a: 'theirs' }), { fieldManager: 'somebody' })
+  const failure: unknown = await carry({ effects: [apply(configMap('child', { a: 'ours' }))] }).catch(
+    (error: unknown) => error,
+  )
+  expect(isConflict(failure), String(failure)).toBe(true)
+  const child = { namespace, name: 'child' }
+  expect(await client.get(ConfigMap, child)).toMatchObject({ data: { a: 'theirs' } })
+  cached.set('child', theirs)
+  await carry({ effects: [apply(configMap('child', { a: 'ours', b: 'more' }))] })
+  const ours = await client.get(ConfigMap, { ...key, name: 'child' })
+  expect(ours.data).toEqual({ a: 'ours', b: 'more' })
+})
+
+test('finalizers are shared, a field manager of its own takes back what it wished, and a patch is of the object as it was seen', async () => {
+  const { carry, client, cached, namespace, configMap } = await aStage()
+  const child = { namespace, name: 'child' }
+  const plain = configMap('child', { a: '1' })
+  const held = { ...plain, metadata: { ...plain.metadata, finalizers: [finalizer] } }
+  await carry({ effects: [apply(held)] })
+  const shared = await client.patch<ConfigMap>(ConfigMap, child, {
+    metadata: { finalizers: [finalizer, 'example.com/another'] },
+  })
+  cached.set('child', shared)
+  expect(await carry({ effects: [apply(held)] })).toMatchObject({ did: [] })
+
+  const marked = { ...plain, metadata: { ...plain.metadata, annotations: { paused: 'true' } } }
+  await carry({ effects: [{ do: 'apply', resource: ConfigMap, object: marked, fieldManager: 'capt-pause' }] })
+  const paused = await client.get(ConfigMap, child)
+  expect(paused.metadata.annotations).toEqual({ paused: 'true' })
+  const withdraw: Effect = { do: 'withdraw', resource: ConfigMap, object: paused, fieldManager: 'capt-pause' }
+  await carry({ effects: [withdraw] })
+  const freed = await client.get(ConfigMap, child)
+  expect(freed.metadata.annotations).toBeUndefined()
+  expect(freed.metadata.finalizers).toEqual([finalizer, 'example.com/another'])
+
+  const release = (object: ConfigMap): Effect => ({
+    do: 'patch',
+    resource: ConfigMap,
+    object,
+    change: { metadata: { finalizers: ['example.com/another'] } },
+  })
+  const late: unknown = await carry({ effects: [release(paused)] }).catch((error: unknown) => error)
+  expect(isConflict(late), String(late)).toBe(true)
+  await carry({ effects: [release(freed)] })
+  expect((await client.get(ConfigMap, child)).metadata.finalizers).toEqual(['example.com/another'])
+  await client.patch(ConfigMap, child, { metadata: { finalizers: [] } })
+  await client.remove(ConfigMap, child)
+  // Gone meanwhile: nothing is made anew by taking back a wish.
+  await carry({ effects: [release(freed)] })
+  const gone: unknown = await carry({ effects: [withdraw] }).catch((error: unknown) => error)
+  expect(isConflict(gone), String(gone)).toBe(true)
+  await expect(client.get(ConfigMap, child)).rejects.toThrow('not found')
+})
+
+test('the subject itself can be patched, and what follows is written on top of it', async () => {
+  const { carry, read } = await aStage()
+  const subject = await read()
+  const change = { metadata: { annotations: { noted: 'yes' } } }
+  await carry(
+    {
+      effects: [
+        { do: 'patch', resource: WorkspaceTemplate, object: subject, change },
+        {
+          do: 'patch',
+          resource: WorkspaceTemplate,
+          object: subject,
+          change: { metadata: { labels: { and: 'more' } } },
+        },
+      ],
+      conditions: [say('Ready', 'Valid')],
+    },
+    subject,
+  )
+  expect(await read()).toMatchObject({
+    metadata: { annotations: { noted: 'yes', 'cluster.x-k8s.io/paused': '' }, labels: { and: 'more' } },
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+  })
+})
+
 test('a finalizer goes only when a live read has confirmed that all is gone', async () => {
   const { carry, read, client, key, cached, namespace, configMap } = await aStage()
   await carry({ effects: [{ do: 'addFinalizer', finalizer }, apply(configMap('child', {}))] })

@@ -7,7 +7,7 @@
 // may be old for a moment; names are deterministic and effects repeatable, so the next pass does no harm.
 import { type Condition, type Said, tellConditions, writeFailed } from '../api/condition.ts'
 import type { Kind } from '../api/kind.ts'
-import { isWithin, type JsonRecord } from '../api/record.ts'
+import { isRecord, isWithin, type JsonRecord } from '../api/record.ts'
 import { type KubeObject, keyOf, tellRef } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import { isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
@@ -68,13 +68,31 @@ async function perform(effect: Effect, kind: Kind, subject: Subject, hands: Hand
   const { client, read, fieldManager } = hands
   switch (effect.do) {
     case 'apply': {
-      const { resource, object } = effect
+      const { resource, object, fieldManager: manager = fieldManager } = effect
       const existing = read.get(resource, keyOf(object))
-      if (existing && isWithin(object, existing)) return {}
-      const uid = existing?.metadata.uid
+      if (existing && isTold(object, existing)) return {}
+      const { uid = existing?.metadata.uid } = object.metadata
       const wanted = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
-      await client.apply(resource, wanted, { fieldManager, force: true })
+      // By force only where we know whose it is: what is in our way unseen must not be overrun.
+      await client.apply(resource, wanted, { fieldManager: manager, force: uid !== undefined })
       return { did: `apply ${tellRef(resource, keyOf(object))}` }
+    }
+    case 'withdraw': {
+      const { resource, object, fieldManager: manager } = effect
+      const { apiVersion, kind: name, metadata } = object
+      const nothing = { apiVersion, kind: name, metadata: { ...keyOf(object), ...fence({ metadata }) } }
+      await client.apply(resource, nothing, { fieldManager: manager })
+      return { did: `withdraw ${manager} from ${tellRef(resource, keyOf(object))}` }
+    }
+    case 'patch': {
+      const { resource, object, change } = effect
+      const isSubject = object.metadata.uid === subject.metadata.uid
+      const fenced = { ...change, metadata: { ...metadataOf(change), ...fence(isSubject ? subject : object) } }
+      const patched = await unlessGone(client.patch<Subject>(resource, keyOf(object), fenced, { fieldManager }), object)
+      return {
+        did: `patch ${tellRef(resource, keyOf(object))}`,
+        ...(isSubject && patched && { subject: patched }),
+      }
     }
     case 'delete': {
       const { resource, object } = effect
@@ -137,8 +155,18 @@ async function writeStatus(
 }
 
 // The uid alone would be refused as a change of it (422); beside the resource version a mismatch is a conflict.
-function fence({ metadata: { uid, resourceVersion } }: KubeObject): JsonRecord {
-  return { uid, resourceVersion }
+function fence({ metadata: { uid, resourceVersion } }: Pick<KubeObject, 'metadata'>) {
+  return { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) }
+}
+
+function metadataOf({ metadata }: JsonRecord): JsonRecord {
+  return isRecord(metadata) ? metadata : {}
+}
+
+// Finalizers are a set that several share; everything else that is said of an object is said as a whole.
+function isTold({ metadata: { finalizers = [], ...metadata }, ...object }: KubeObject, existing: KubeObject): boolean {
+  const theirs = existing.metadata.finalizers ?? []
+  return isWithin({ ...object, metadata }, existing) && finalizers.every((each) => theirs.includes(each))
 }
 
 async function isThere(client: Client, { resource, key }: Ref): Promise<boolean> {

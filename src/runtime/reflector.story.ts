@@ -41,8 +41,9 @@ function follow<T extends KubeObject>(client: Client, resource: Resource<T>, sco
       else known.set(key, tell(object))
     },
   })
-  const counting: Pick<Client, 'list' | 'watch' | 'ready'> = {
+  const counting: Pick<Client, 'list' | 'watch' | 'ready' | 'served'> = {
     ready: client.ready,
+    served: client.served,
     async list(...args) {
       asked.list++
       return client.list(...args)

@@ -10,7 +10,7 @@ const notes: Resource<Note> = { group: '', version: 'v1', kind: 'Note', plural: 
 const minute = 60_000
 
 // A reflector at a model server, and whoever is told of changes: what he was told must make up what is there.
-function aScene({ random = (): number => 0.5, stopAtEnd = true } = {}) {
+function aScene({ random = (): number => 0.5, stopAtEnd = true, resource = notes } = {}) {
   const clock = virtualClock()
   const server = modelServer(clock)
   const timers = new Set<object>() // of the reflector
@@ -35,7 +35,7 @@ function aScene({ random = (): number => 0.5, stopAtEnd = true } = {}) {
   const start = () => {
     const reflector = startReflector({
       client: server.client,
-      resource: notes,
+      resource,
       scope: {},
       store,
       clock: {
@@ -314,6 +314,51 @@ describe('a kind that is not served', () => {
     await clock.advance(10_000)
     expect(reflector.isSynced()).toBe(true)
     expect(troubles[0]).toBe('ApiError: cannot ask: 404 no')
+  })
+
+  test('is no trouble where it may well be absent: it is in sync with nothing at once, asked for less and less, and found when told of', async () => {
+    const { clock, server, store, start, troubles, news } = aScene({ resource: { ...notes, isOptional: true } })
+    server.is.served = false
+    const reflector = start()
+    await clock.advance(1)
+    expect(reflector.isSynced()).toBe(true)
+    await clock.advance(60 * minute)
+    expect(troubles).toEqual([])
+    expect(server.asked.watch).toBeLessThan(100)
+    server.put('a')
+    server.is.served = true
+    reflector.lookAgain()
+    await clock.advance(1)
+    expect(news()).toEqual(['added a'])
+    reflector.lookAgain() // of one that is served: nothing happens
+    await clock.advance(1)
+    server.is.served = false
+    server.cut()
+    await clock.advance(1000)
+    expect(store.size()).toBe(0)
+    expect(news()).toEqual(['removed a'])
+    // Told of a moment too early: it comes again soon.
+    reflector.lookAgain()
+    await clock.advance(10)
+    server.is.served = true
+    await clock.advance(1000)
+    expect(news()).toEqual(['added a'])
+  })
+
+  test('is trouble all the same while the API server is not ready or still says that it serves it', async () => {
+    const { clock, server, start, troubles } = aScene({ resource: { ...notes, isOptional: true } })
+    server.put('a')
+    Object.assign(server.is, { served: false, ready: false })
+    const reflector = start()
+    await clock.advance(minute)
+    expect(reflector.isSynced()).toBe(false)
+    expect(troubles).not.toEqual([])
+    Object.assign(server.is, { served: true, ready: true })
+    server.mishaps.push({ do: 'refuse', code: 404 })
+    await clock.advance(1000)
+    expect(reflector.isSynced()).toBe(false)
+    await clock.advance(10_000)
+    expect(reflector.isSynced()).toBe(true)
   })
 
   test('is not believed in while the API server is not ready, nor when it is said only now and then', async () => {

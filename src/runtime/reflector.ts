@@ -4,7 +4,7 @@
 // breaks, on from the last resource version seen; when that has expired, everything anew, while readers see what was
 // known. Guarantees. After each end there is a wait, growing while watches are short-lived, so that no API server is
 // hammered. A kind that is not served counts as one without objects, but only when an API server that calls itself ready
-// has said so twice.
+// has said so twice; of a kind that may well be absent its list of what it serves is believed at once, and without a word.
 import { type KubeObject, type Resource, resourceName } from '../api/resource.ts'
 import type { Client, Scope, WatchEvent } from '../kube/client.ts'
 import { ApiError, isExpired, isNotServed } from '../kube/errors.ts'
@@ -17,11 +17,12 @@ export interface Reflector {
   whenSynced(): Promise<boolean> // false: it was stopped before
   lastSuccess(): number | undefined // when the API server last told something; by the clock
   restarts(): number // how often it asked again, for whatever reason
+  lookAgain(): void // a kind that was not served may be by now
   stop(): void
 }
 
 export interface ReflectorOptions<T extends KubeObject> {
-  readonly client: Pick<Client, 'list' | 'watch' | 'ready'>
+  readonly client: Pick<Client, 'list' | 'watch' | 'ready' | 'served'>
   readonly resource: Resource<T>
   readonly scope: Scope
   readonly store: Store<T>
@@ -38,6 +39,7 @@ const longLifeMs = 5000 // a watch that lived so long was none that is closed at
 const notServedWaitMs = 5000
 const surelyNotServedMs = 2000 // between the two times it must be said
 const silentMs = 180_000 // bookmarks come every minute: a watch so silent is dead, whatever the connection says
+const longestWaitAbsentMs = 60_000
 const pageSize = 500
 
 export function startReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector {
@@ -45,6 +47,8 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   const backoff = createBackoff({ firstMs: firstWaitMs, longestMs: longestWaitMs, random })
   // Apart: how long nobody answered is no reason to keep one waiting who does.
   const knocking = createBackoff({ firstMs: firstWaitMs, longestMs: longestWaitUnreachableMs, random })
+  // Of a kind that may well be absent: soon at first, for a definition is there a moment before it is served.
+  const absent = createBackoff({ firstMs: firstWaitMs, longestMs: longestWaitAbsentMs, random })
   const synced = Promise.withResolvers<boolean>()
   let at: string | undefined // the resource version up to which the store knows everything
   let mustList = false // the watch was not understood
@@ -54,6 +58,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   let lastSuccess: number | undefined
   let restarts = 0
   let leave = () => {} // whatever is waited for
+  let isAbsent = false // and that is no trouble
 
   function learnt(all: Replacing<T>, resourceVersion: string | undefined): void {
     at = resourceVersion
@@ -123,15 +128,17 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
         if (isStopped) return
         await watch()
         notServedSince = undefined
+        absent.reset()
         await pause(nextWait(began))
       } catch (error) {
         if (isStopped) return
         if (isNotServed(error)) await considerNotServed()
         else notServedSince = undefined
-        const waitMs = waitAfter(error, began)
-        trouble(error, waitMs)
+        const waitMs = isAbsent ? absent.next() : waitAfter(error, began)
+        if (!isAbsent) trouble(error, waitMs)
         await pause(waitMs)
       }
+      isAbsent = false
       if (isStopped) return
       restarts++
     }
@@ -158,9 +165,19 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     at = undefined
     if (!(await client.ready())) return void (notServedSince = undefined)
     notServedSince ??= clock.now()
-    if (isStopped || clock.now() - notServedSince < surelyNotServedMs) return
+    if (resource.isOptional) isAbsent = await isUnknown()
+    if (isStopped || (!isAbsent && clock.now() - notServedSince < surelyNotServedMs)) return
     lastSuccess = clock.now()
     learnt(store.startReplacing(), undefined)
+  }
+
+  async function isUnknown(): Promise<boolean> {
+    try {
+      const served = await client.served(resource.group, resource.version)
+      return served.every(({ plural }) => plural !== resource.plural)
+    } catch {
+      return false
+    }
   }
 
   async function pause(ms: number): Promise<void> {
@@ -180,6 +197,10 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     whenSynced: async () => synced.promise,
     lastSuccess: () => lastSuccess,
     restarts: () => restarts,
+    lookAgain() {
+      absent.reset()
+      if (isAbsent) leave()
+    },
     stop() {
       isStopped = true
       leave()

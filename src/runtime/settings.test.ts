@@ -16,6 +16,8 @@ test('without flags it is as Cluster API core is, with more requests allowed', (
       watchFilter: '',
       syncMs: 600_000,
       concurrency: 10,
+      workspaceAPI: 'auto',
+      isCrossNamespaceAllowed: false,
       isElected: false,
       leaseMs: 15_000,
       renewMs: 10_000,

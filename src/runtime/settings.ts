@@ -1,4 +1,6 @@
-// The manager's command line: Cluster API core's flags, and a few of our own. Nothing else configures the manager.
+// The manager's command line: Cluster API core's flags, and a few of our own. Nothing else configures the manager. What every
+// process has of them is declared here once, for the engine too.
+import { workspaceGroups } from '../api/workspace.ts'
 import { readAddress } from './address.ts'
 import {
   anyText,
@@ -17,11 +19,30 @@ import { cipherSuites } from './tls.ts'
 
 const address = { shape: 'address', read: readAddress }
 const controllers = oneOf('all', 'infrastructure', 'control-plane')
+const workspaceAPIs = oneOf('auto', ...workspaceGroups)
 const tlsVersions = oneOf('VersionTLS12', 'VersionTLS13')
 
 export type Settings = ReturnType<typeof declare>
+export type ProcessSettings = ReturnType<typeof clientFlags> & ReturnType<typeof processFlags>
 
 function declare(flag: Declare) {
+  return {
+    ...clientFlags(flag),
+
+    enabled: flag.many('enable-controller', controllers, ['all'], 'Which controllers run in this process.'),
+    namespace: flag.one('namespace', anyText, '', 'Look only at this namespace; empty means at all.'),
+    watchFilter: flag.one('watch-filter', anyText, '', 'Look only at objects with this cluster.x-k8s.io/watch-filter.'),
+    syncMs: flag.one('sync-period', duration, '10m', 'How often every object is looked at although nothing changed.'),
+    concurrency: flag.one('concurrency', wholeNumber(1), '10', perController, 'max-concurrent-reconciles'),
+
+    workspaceAPI: flag.one('workspace-api', workspaceAPIs, 'auto', whichEngine),
+    isCrossNamespaceAllowed: flag.switch('allow-cross-namespace-refs', acrossNamespaces),
+
+    ...processFlags(flag),
+  }
+}
+
+export function clientFlags(flag: Declare) {
   return {
     help: flag.switch('help', 'Print this and end.'),
     version: flag.switch('version', 'Print the version and end.'),
@@ -30,13 +51,11 @@ function declare(flag: Declare) {
     context: flag.one('context', anyText, '', 'The context of that file; empty means its current one.'),
     qps: flag.one('kube-api-qps', wholeNumber(1), '500', 'Requests a second to the API server, in the long run.'),
     burst: flag.one('kube-api-burst', wholeNumber(1), '1000', 'Requests to the API server that may come at once.'),
+  }
+}
 
-    enabled: flag.many('enable-controller', controllers, ['all'], 'Which controllers run in this process.'),
-    namespace: flag.one('namespace', anyText, '', 'Look only at this namespace; empty means at all.'),
-    watchFilter: flag.one('watch-filter', anyText, '', 'Look only at objects with this cluster.x-k8s.io/watch-filter.'),
-    syncMs: flag.one('sync-period', duration, '10m', 'How often every object is looked at although nothing changed.'),
-    concurrency: flag.one('concurrency', wholeNumber(1), '10', perController, 'max-concurrent-reconciles'),
-
+export function processFlags(flag: Declare) {
+  return {
     isElected: flag.switch('leader-elect', 'Work only while holding a Lease, so that several may run.'),
     leaseMs: flag.one('leader-elect-lease-duration', duration, '15s', 'How long others wait for a silent leader.'),
     renewMs: flag.one('leader-elect-renew-deadline', duration, '10s', 'How long a leader tries before it gives up.'),
@@ -55,6 +74,10 @@ function declare(flag: Declare) {
   }
 }
 
+const whichEngine =
+  'Which API new Workspaces are made in, and so which Terraform engine runs them; auto means where ours are, else the only one served.'
+const acrossNamespaces =
+  'Let a WorkspaceTemplateApply name templates and Secrets of other namespaces: only where all namespaces trust each other.'
 const perController = 'How many objects each controller works on at a time.'
 const pages = 'Where /metrics and /debug/flags/v are, over TLS, for those whom the API server lets; 0 for nowhere.'
 const probes = 'Where /healthz and /readyz are; 0 for nowhere.'
@@ -77,13 +100,16 @@ export function settingsOf(argv: readonly string[]): {
   readonly warnings: readonly string[]
 } {
   const read = readFlags(argv, declare, ignored)
-  const { leaseMs, renewMs, retryMs } = read.settings
-  // As client-go does: otherwise a leader could still work while the next one begins.
+  checkElection(read.settings)
+  return read
+}
+
+// As client-go does: otherwise a leader could still work while the next one begins.
+export function checkElection({ leaseMs, renewMs, retryMs }: ProcessSettings): void {
   if (leaseMs <= renewMs)
     throw new UsageError('--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline')
   if (renewMs <= retryMs * 1.2)
     throw new UsageError('--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period')
-  return read
 }
 
 export const settingFlags = flagsOf(declare)

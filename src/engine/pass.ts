@@ -1,0 +1,430 @@
+// One pass over a Workspace: asks what is next, does it, and asks again until there is nothing more to do. What is next is
+// decided elsewhere; here it meets the API server and Terraform.
+//
+// Guarantees. The generation that is told as done is the one that was read at the beginning, whatever happens meanwhile. Every
+// write is to the object that was read, by its uid. Nothing is written that would change nothing. Assumption. No other pass over
+// the same Workspace runs.
+import type { Said } from '../api/condition.ts'
+import { annotations as ours } from '../api/keys.ts'
+import { isWithin } from '../api/record.ts'
+import { type Key, type KubeObject, keyOf, resourceName, tellKey } from '../api/resource.ts'
+import { crossplane, type ProviderConfig, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
+import type { Client } from '../kube/client.ts'
+import { ApiError, isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
+import type { Log } from '../runtime/log.ts'
+import { type Command, tellFailure } from '../terraform/failureform.ts'
+import { noteOf, readPlan } from '../terraform/planned.ts'
+import { tellPlanNote } from '../terraform/plannote.ts'
+import { readPlanText } from '../terraform/plantext.ts'
+import { scrub } from '../terraform/scrub.ts'
+import { tellWorkspaceConditions } from './conditions.ts'
+import { ConnectionError, type Connections, type Outputs } from './connection.ts'
+import type { Custody, Kept } from './custody.ts'
+import {
+  type Done,
+  decide,
+  type Failure,
+  type Happening,
+  type Phase,
+  type Rest,
+  type Seen,
+  type Step,
+} from './decide.ts'
+import type { Folder, Folders } from './folders.ts'
+import { type Asked, type Inputs, InputsError } from './inputs.ts'
+import { readOutputs, shownOf } from './outputs.ts'
+import type { Ran, Terraform } from './terraform.ts'
+import { configRefOf, type Usages } from './usages.ts'
+
+export interface Hands {
+  readonly client: Pick<Client, 'get' | 'patch' | 'replaceStatus'>
+  readonly terraform: Terraform
+  readonly folders: Folders
+  readonly custody: Custody
+  readonly connections: Connections
+  readonly usages: Usages
+  readonly blocked: () => string | undefined // why nothing can be run at all
+  readonly now: () => string // as conditions write time
+  readonly log: Log
+  gather(asked: Asked): Promise<Inputs>
+  record(subject: KubeObject, event: Happening): void
+}
+
+export interface Passed {
+  readonly wake: Rest['wake']
+  readonly workspace: Workspace | undefined // as it was left
+  readonly did: readonly string[]
+  readonly says: string // conditions, when they were written
+}
+
+const fieldManager = 'capt-engine'
+const logged: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']) // where enableTerraformCLILogging asks for it
+
+// What is on the desk during a pass, beside what was decided on.
+interface Desk {
+  readonly api: WorkspaceAPI
+  readonly start: Workspace // as it was read
+  workspace: Workspace // as it is by now
+  done: Done
+  inputs?: Inputs
+  folder?: Folder
+  kept?: Kept
+  outputs?: Outputs
+}
+
+export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promise<Passed> {
+  const { client, terraform, folders, custody, connections, usages, now } = hands
+  const cli = `${terraform.family} ${terraform.version}`
+  // Which version of its connection Secret was ours last, so that an unchanged poll need not ask for outputs.
+  const published = new Map<string, string | undefined>()
+
+  async function pass(api: WorkspaceAPI, key: Key): Promise<Passed> {
+    const did: string[] = []
+    const start = await readWorkspace(api, key)
+    if (!start) return { wake: 'onChange', workspace: undefined, did, says: '' }
+    const desk: Desk = { api, start, workspace: start, done: {} }
+    const seen = (): Seen => ({
+      workspace: desk.workspace,
+      plural: resourceName(api.workspace),
+      cli,
+      blocked: hands.blocked(),
+      done: desk.done,
+    })
+    for (;;) {
+      const step = decide(seen())
+      if (step.do === 'rest') {
+        const says = await rest(desk, step)
+        return { wake: step.wake, workspace: desk.workspace, did, says }
+      }
+      did.push(step.do)
+      const found = await perform(step, desk)
+      desk.done = { ...desk.done, ...found }
+    }
+  }
+
+  async function perform(step: Exclude<Step, Rest>, desk: Desk): Promise<Done> {
+    const { workspace } = desk
+    switch (step.do) {
+      case 'name':
+        await annotate(desk, { [crossplane.externalName]: workspace.metadata.name })
+        return {}
+      case 'connect':
+        return connect(desk, step.how)
+      case 'claim':
+        await changeFinalizers(desk, (all) => [...all, crossplane.finalizer])
+        return {}
+      case 'init':
+        return init(desk)
+      case 'plan':
+        return plan(desk)
+      case 'begin': {
+        const { note, planned } = step.changes
+        try {
+          await connections.reserve(desk.api, workspace)
+        } catch (error) {
+          return { failed: refusal(error, step.what) }
+        }
+        await annotate(desk, {
+          ...(step.what === 'create' && { [crossplane.createPending]: now() }),
+          [ours.cli]: cli,
+          [ours.plan]: tellPlanNote(note),
+        })
+        // The last before the apply: what is noted and does not end is held to have run.
+        const creates = [...planned.create, ...planned.replace]
+        await custody.begin(desk, folderOn(desk), keptOn(desk), {
+          operation: 'apply',
+          revision: revisionOn(desk),
+          creates,
+        })
+        return { begun: step.what }
+      }
+      case 'apply':
+        published.delete(uidOf(workspace))
+        return run(desk, 'apply', step.what)
+      case 'settle':
+        await annotate(desk, { [step.as === 'failed' ? crossplane.createFailed : crossplane.createSucceeded]: now() })
+        return {}
+      case 'publish':
+        return publish(desk)
+      case 'tell':
+        await writeStatus(desk, step.said)
+        if (step.event) hands.record(workspace, step.event)
+        return {}
+      case 'destroy':
+        desk.kept = await custody.look(desk, folderOn(desk))
+        await custody.begin(desk, folderOn(desk), desk.kept, {
+          operation: 'destroy',
+          revision: revisionOn(desk),
+          creates: [],
+        })
+        return run(desk, 'destroy', 'delete')
+      case 'forget':
+        return forget(desk)
+      case 'release':
+        await usages.drop(desk.api, workspace)
+        await changeFinalizers(desk, (all) => all.filter((each) => each !== crossplane.finalizer))
+        await folders.remove(workspace)
+        published.delete(uidOf(workspace))
+        return { isReleased: true }
+    }
+  }
+
+  async function connect(desk: Desk, how: 'whole' | 'bare'): Promise<Done> {
+    const { api, workspace } = desk
+    const isLeaving = workspace.metadata.deletionTimestamp !== undefined
+    try {
+      const providerConfig = await readConfig(api, workspace)
+      if (!isLeaving) await usages.track(api, workspace)
+      const subject = how === 'whole' ? workspace : withoutModule(workspace)
+      desk.inputs = await hands.gather({ api, workspace: subject, providerConfig })
+    } catch (error) {
+      if (!(error instanceof InputsError)) return { failed: refusal(error, 'connect') }
+      const { inputs } = isLeaving && how === 'whole' ? await custody.recall(desk) : {}
+      if (!inputs) return { failed: { phase: 'connect', told: error.message, isLacking: true } }
+      desk.inputs = inputs
+    }
+    try {
+      desk.folder = await folders.furnish(workspace, desk.inputs)
+    } catch (error) {
+      return { failed: { phase: 'connect', told: troubleOf(error) } }
+    }
+    return { connected: how, isInitialised: desk.folder.isInitialised }
+  }
+
+  async function readConfig(api: WorkspaceAPI, workspace: Workspace): Promise<ProviderConfig> {
+    const { kind = 'ProviderConfig', name } = configRefOf(api, workspace)
+    const resource = [api.providerConfig, api.clusterProviderConfig].find((each) => each?.kind === kind)
+    const unresolved = (why: string) => new InputsError(`failed to resolve provider config: ${why}`)
+    if (!resource) throw unresolved(`there is no kind ${kind}: write ProviderConfig or ClusterProviderConfig`)
+    const { namespace } = workspace.metadata
+    const isWide = resource.isClusterScoped || namespace === undefined
+    try {
+      return await client.get(resource, isWide ? { name } : { name, namespace })
+    } catch (error) {
+      if (!isNotFound(error, name)) throw error
+      throw unresolved(`cannot get provider config: ${kind}.${api.group} "${name}" not found`)
+    }
+  }
+
+  async function plan(desk: Desk): Promise<Done> {
+    const folder = folderOn(desk)
+    const kept = await custody.look(desk, folder)
+    desk.kept = kept
+    const objection = custody.objection(desk, kept)
+    if (objection !== undefined) return { failed: { phase: 'observe', told: objection } }
+    const ran = await command(desk, 'plan')
+    if (ran.code !== 0 && ran.code !== 2) return failed(desk, 'plan', 'observe', ran)
+    if (ran.code === 0) {
+      if (kept.memory.run) await custody.end(desk, kept) // a run that was killed, and left nothing to be done
+      return { plan: 'same' }
+    }
+    let planned = readPlanText(ran.out)
+    if (!planned) {
+      const shown = await command(desk, 'showPlan')
+      if (shown.code !== 0) return failed(desk, 'showPlan', 'observe', shown)
+      planned = readPlan(shown.out)
+    }
+    const interrupted = await custody.interruption(folder, kept, planned)
+    const note = noteOf(planned, {
+      revision: revisionOn(desk),
+      ...(typeof kept.state?.head === 'object' && { serial: kept.state.head.serial }),
+      ...(interrupted && { interrupted }),
+    })
+    await custody.keepPlan(desk, note.id, hidden(desk, ran.out))
+    return { plan: { planned, interrupted, note } }
+  }
+
+  async function publish(desk: Desk): Promise<Done> {
+    const { api, workspace, done } = desk
+    const phase = done.begun ?? 'observe'
+    const uid = uidOf(workspace)
+    try {
+      const isKnown = published.has(uid) && published.get(uid) === (await connections.versionOf(workspace))
+      if (isKnown) return { isPublished: true }
+      const ran = await command(desk, 'outputs')
+      if (ran.code !== 0) return failed(desk, 'outputs', phase, ran)
+      desk.outputs = readOutputs(ran.out)
+      published.set(uid, await connections.fill(api, workspace, desk.outputs))
+      return { isPublished: true }
+    } catch (error) {
+      return { failed: refusal(error, phase) }
+    }
+  }
+
+  async function forget(desk: Desk): Promise<Done> {
+    const { done } = desk
+    const ran = await command(desk, 'forget')
+    const isGone = ran.code === 0 || /doesn't exist/.test(ran.err)
+    if (!isGone && !done.isDestroyed) return { isStateKept: true } // it holds something: that is destroyed first
+    if (!isGone) return failed(desk, 'forget', 'delete', ran)
+    await custody.forget(desk)
+    return { isForgotten: true }
+  }
+
+  // A command that cannot even be run has failed, and says why.
+  async function command(desk: Desk, name: Exclude<Command, 'get' | 'flux' | 'unlock'>): Promise<Ran> {
+    const folder = folderOn(desk)
+    const ran = await custody.unlocked(desk, folder, async (): Promise<Ran> => {
+      try {
+        return await terraform[name](folder)
+      } catch (error) {
+        return { code: 1, out: '', err: `Error: ${troubleOf(error)}\n`, ended: 'byItself' }
+      }
+    })
+    if (desk.inputs?.isLogged && logged.has(name)) {
+      hands.log.info('Terraform says', {
+        command: name,
+        object: tellKey(keyOf(desk.start)),
+        text: hidden(desk, ran.out),
+      })
+    }
+    return ran
+  }
+
+  async function init(desk: Desk): Promise<Done> {
+    const ran = await command(desk, 'init')
+    if (ran.code !== 0) return failed(desk, 'init', 'connect', ran)
+    await folderOn(desk).noteInitialised()
+    return { isInitialised: true }
+  }
+
+  async function run(desk: Desk, name: 'apply' | 'destroy', phase: Phase): Promise<Done> {
+    const ran = await command(desk, name)
+    // One that was killed may have made more than it wrote down: then the run stays noted as one that did not end.
+    const wasKilled = ran.code >= 128 && ran.ended !== 'byItself'
+    if (!wasKilled) await custody.end(desk, keptOn(desk), name === 'apply' ? desk.inputs : undefined)
+    if (ran.code !== 0) return failed(desk, name, phase, ran)
+    return name === 'apply' ? { isApplied: true } : { isDestroyed: true }
+  }
+
+  async function rest(desk: Desk, { said, event, note }: Rest): Promise<string> {
+    const { workspace } = desk
+    if (note !== undefined) {
+      const told = note === 'none' ? null : tellPlanNote(note)
+      if ((workspace.metadata.annotations?.[ours.plan] ?? null) !== told) await annotate(desk, { [ours.plan]: told })
+    }
+    const says = said.length === 0 ? '' : await writeStatus(desk, said)
+    if (event) hands.record(workspace, event)
+    return says
+  }
+
+  async function writeStatus(desk: Desk, said: readonly Said[]): Promise<string> {
+    const { start, workspace, done, folder, outputs } = desk
+    const before = workspace.status ?? {}
+    const { generation = 0, annotations = {} } = start.metadata
+    const conditions = tellWorkspaceConditions(before.conditions ?? [], said, { generation, now: now() })
+    const asked = annotations[crossplane.reconcileRequestedAt]
+    const { source, module } = start.spec.forProvider
+    const status = {
+      ...before,
+      atProvider: {
+        ...before.atProvider,
+        ...(folder && done.plan !== undefined && { checksum: folder.checksum }),
+        ...(outputs && { outputs: shownOf(outputs) }),
+        ...(folder && source === 'Remote' && done.isInitialised && { remoteSource: module }),
+      },
+      conditions,
+      ...(asked !== undefined && { lastHandledReconcileAt: asked }),
+    }
+    if (isWithin(status, before) && isWithin(before, status)) return ''
+    const written = await client.replaceStatus(desk.api.workspace, start, status, { fieldManager })
+    take(desk, written)
+    return conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ')
+  }
+
+  // What we changed counts at once; what others changed meanwhile is for the next pass.
+  function take(desk: Desk, { metadata, status }: Workspace): void {
+    const { generation, deletionTimestamp } = desk.start.metadata
+    desk.workspace = {
+      ...desk.start,
+      metadata: {
+        ...metadata,
+        ...(generation !== undefined && { generation }),
+        ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      },
+      ...(status && { status }),
+    }
+  }
+
+  async function annotate(desk: Desk, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    const { uid } = desk.start.metadata
+    const key = keyOf(desk.start)
+    take(desk, await client.patch(desk.api.workspace, key, { metadata: { uid, annotations } }, { fieldManager }))
+  }
+
+  async function changeFinalizers(desk: Desk, change: (all: readonly string[]) => readonly string[]): Promise<void> {
+    const { api, start } = desk
+    for (let current: Workspace | undefined = desk.workspace; current; ) {
+      const { uid, resourceVersion, finalizers = [] } = current.metadata
+      const metadata = { uid, resourceVersion, finalizers: change(finalizers) }
+      try {
+        return take(desk, await client.patch(api.workspace, keyOf(start), { metadata }, { fieldManager }))
+      } catch (error) {
+        if (isNotFound(error, start.metadata.name)) return // it has left
+        if (!isConflict(error)) throw error
+        current = await readWorkspace(api, keyOf(start))
+        if (current?.metadata.uid !== start.metadata.uid) return
+      }
+    }
+  }
+
+  async function readWorkspace(api: WorkspaceAPI, key: Key): Promise<Workspace | undefined> {
+    try {
+      return await client.get(api.workspace, key)
+    } catch (error) {
+      if (isNotFound(error, key.name)) return undefined
+      throw error
+    }
+  }
+
+  return pass
+}
+
+function keptOn({ kept }: Desk): Kept {
+  return kept ?? { memory: {}, key: undefined, state: undefined }
+}
+
+function folderOn({ folder }: Desk): Folder {
+  if (!folder) throw new Error('a command was asked for before there was a folder')
+  return folder
+}
+
+// What was asked for: as the manager names it, else by what reaches Terraform.
+function revisionOn({ start, folder }: Desk): string {
+  return start.metadata.annotations?.[ours.revision] ?? folder?.checksum ?? ''
+}
+
+function failed(desk: Desk, command: Command, phase: Phase, ran: Ran): Done {
+  return { failed: { phase, told: tellFailure(command, { ...ran, err: hidden(desk, ran.err) }) } }
+}
+
+function hidden({ inputs }: Desk, text: string): string {
+  return scrub(text, inputs?.secrets)
+}
+
+// Of something on this machine, as a sentence; what the API server does is not told so.
+function troubleOf(error: unknown): string {
+  if (!(error instanceof Error) || error instanceof ApiError || error instanceof NotLeading) throw error
+  return error.message
+}
+
+// What the API server or a rule of ours refuses is the user's to mend; what the world does is tried again.
+function refusal(error: unknown, phase: Phase): Failure {
+  const isTold = error instanceof ConnectionError || (error instanceof ApiError && isRefused(error))
+  if (!isTold) throw error
+  return { phase, told: error.message }
+}
+
+function isRefused({ code = 500, isUnreachable }: ApiError): boolean {
+  return !isUnreachable && code >= 400 && code < 500 && ![401, 408, 409, 429].includes(code)
+}
+
+function uidOf({ metadata: { uid = '' } }: Workspace): string {
+  return uid
+}
+
+function withoutModule(workspace: Workspace): Workspace {
+  const { env, initArgs } = workspace.spec.forProvider
+  const forProvider = { source: 'Inline' as const, module: '', ...(env && { env }), ...(initArgs && { initArgs }) }
+  return { ...workspace, spec: { ...workspace.spec, forProvider } }
+}

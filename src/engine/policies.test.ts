@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { ManagementPolicy, WorkspaceSpec } from '../api/workspace.ts'
+import { policiesOf } from './policies.ts'
+
+const told = (managementPolicies: readonly ManagementPolicy[], deletionPolicy?: 'Delete' | 'Orphan') => {
+  const spec: WorkspaceSpec = {
+    forProvider: { source: 'Inline', module: '' },
+    managementPolicies,
+    ...(deletionPolicy && { deletionPolicy }),
+  }
+  const policies = policiesOf(spec)
+  if (policies.is !== 'allowed') return policies.is
+  return (['create', 'update', 'delete'] as const).filter((each) => policies[each]).join(' ')
+}
+
+test.each<[readonly ManagementPolicy[], string]>([
+  [['*'], 'create update delete'],
+  [['Observe', 'Create', 'Update', 'LateInitialize', 'Delete'], 'create update delete'],
+  [['Observe'], ''],
+  [[], 'paused'],
+  [['Observe', 'Create', 'Update', 'Delete'], 'create update delete'],
+  [['Observe', 'Create', 'Update', 'LateInitialize'], 'create update'],
+  [['Observe', 'Create', 'Update'], 'create update'],
+  [['Observe', 'Create', 'Delete', 'LateInitialize'], 'create delete'],
+  [['Observe', 'Create', 'LateInitialize'], 'create'],
+  [['Observe', 'Create', 'Delete'], 'create delete'],
+  [['Observe', 'Create'], 'create'],
+  [['Observe', 'Delete'], 'delete'],
+  [['Observe', 'Update'], 'update'],
+  [['Observe', 'LateInitialize'], ''],
+  [['Observe', 'Observe'], ''],
+  [['Create'], 'unsupported'],
+  [['*', 'Observe'], 'unsupported'],
+])('managementPolicies %j allow: %s', (policies, allowed) => {
+  expect(told(policies)).toBe(allowed)
+})
+
+test('a spec that says nothing allows everything', () => {
+  expect(policiesOf({ forProvider: { source: 'Inline', module: '' } })).toEqual({
+    is: 'allowed',
+    create: true,
+    update: true,
+    delete: true,
+  })
+})
+
+test('a set that is not supported is told in the words of Crossplane', () => {
+  const spec: WorkspaceSpec = {
+    forProvider: { source: 'Inline', module: '' },
+    managementPolicies: ['Create', 'Delete'],
+  }
+  expect(policiesOf(spec)).toEqual({
+    is: 'unsupported',
+    why: '`spec.managementPolicies` is set to a value([Create Delete]) which is not supported. Check docs for supported policies',
+  })
+})
+
+test.each<[readonly ManagementPolicy[], boolean]>([
+  [['*'], false],
+  [['Observe', 'Create', 'Update'], false],
+  [['Observe', 'Create', 'Update', 'Delete'], true], // as Crossplane: said outright
+])('with deletionPolicy Orphan, %j: is it destroyed: %s', (policies, isDestroyed) => {
+  expect(told(policies, 'Orphan').includes('delete')).toBe(isDestroyed)
+})

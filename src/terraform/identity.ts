@@ -1,0 +1,46 @@
+// What things of an apply are called. Two applies never share a name, in whatever namespaces they are. Pure.
+import { hashOf } from '../api/canonical.ts'
+import { type Key, keyOf } from '../api/resource.ts'
+import type { WorkspaceAPI } from '../api/workspace.ts'
+
+const longestLabel = 63 // Terraform's kubernetes backend writes its workspace into a label, too
+const longestName = 253
+const hashLength = 20
+
+// The apply's own name; where Workspaces have no namespace, with the apply's before it.
+export function workspaceNameOf({ isNamespaced }: Pick<WorkspaceAPI, 'isNamespaced'>, apply: Key): string {
+  return isNamespaced ? cut(apply.name, longestLabel) : fullNameOf(apply)
+}
+
+// The workspace of Terraform, and so the state. Its namespace is part of it everywhere: all namespaces share one backend.
+export function externalNameOf(apply: Key): string {
+  return fullNameOf(apply)
+}
+
+export function applyLabelOf(apply: Key): string {
+  return fullNameOf(apply)
+}
+
+// Holds the variables that must not be in a Workspace.
+export function varsSecretOf({ name }: Pick<Key, 'name'>): string {
+  return cut(`${name}-vars`, longestName)
+}
+
+// Where the engine writes outputs when nobody says where.
+export function connectionSecretOf({ name }: Pick<Key, 'name'>): string {
+  return cut(`${name}-connection`, longestName)
+}
+
+// A namespace has no dot, so the first one tells where the name begins.
+function fullNameOf(apply: Key): string {
+  const { name, namespace } = keyOf({ metadata: apply })
+  return cut(namespace === undefined ? name : `${namespace}.${name}`, longestLabel)
+}
+
+// A name that is too long ends in a hash of all of it. One that has just the greatest length is cut as well: so every cut
+// name is of that length and no other is, and nobody can name an object as another's is cut.
+function cut(name: string, longest: number): string {
+  if (name.length < longest) return name
+  const kept = name.slice(0, longest - hashLength - 1).replace(/\.$/, '-') // behind a dot there must be a letter or digit
+  return `${kept}-${hashOf(name).slice(0, hashLength)}`
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { readPlanText } from './plantext.ts'
+
+const created = `
+OpenTofu will perform the following actions:
+
+  # module.net["a.b"].terraform_data.vpc will be created
+  + resource "terraform_data" "vpc" {
+      + input = <<-EOT
+            Plan: 0 to add, 0 to change, 1 to destroy.
+        EOT
+    }
+
+  # terraform_data.eks will be created
+  + resource "terraform_data" "eks" {
+    }
+
+Plan: 2 to add, 0 to change, 0 to destroy.
+
+Changes to Outputs:
+  + endpoint = (known after apply)
+`
+
+test('a plan that only creates is read from its words', () => {
+  expect(readPlanText(created)?.create).toEqual(['module.net["a.b"].terraform_data.vpc', 'terraform_data.eks'])
+})
+
+test.each([
+  ['something is changed', created.replace('2 to add, 0 to change', '2 to add, 1 to change')],
+  ['something is destroyed', created.replace(/^(Plan: 2.*) 0 to destroy/m, '$1 1 to destroy')],
+  ['something is imported', created.replace('Plan: 2 to add', 'Plan: 1 to import, 2 to add')],
+  ['something is forgotten', created.replace(/^(Plan: 2.*)\.$/m, '$1, 1 to forget.')],
+  ['the counts do not agree, as when it was cut', created.replace('Plan: 2', 'Plan: 3')],
+  ['a warning says it otherwise', `${created}\nWarning: check\nPlan: 2 to add, 0 to change, 0 to destroy.\n`],
+  ['only outputs change', 'Changes to Outputs:\n  + x = 1\n'],
+  ['there is nothing to do', 'No changes. Your infrastructure matches the configuration.\n'],
+])('when %s, the words are not enough', (_, text) => {
+  expect(readPlanText(text)).toBeUndefined()
+})

@@ -1,0 +1,98 @@
+// What a Workspace says of how far it is. Pure: whether an engine is silent is for those who have a clock.
+import { annotations } from '../api/keys.ts'
+import { crossplane, type Workspace, type WorkspaceCondition } from '../api/workspace.ts'
+import { type Failure, readFailure } from './failure.ts'
+import { type PlanNote, readPlanNote } from './plannote.ts'
+import { isAllowed } from './policies.ts'
+
+export type Stage =
+  | { readonly is: 'leaving'; readonly failure: Failure | undefined }
+  | { readonly is: 'paused' }
+  | { readonly is: 'waiting' } // no engine has left a sign yet
+  | { readonly is: 'creating'; readonly since: string | undefined } // for the first time
+  | { readonly is: 'applying' } // what was asked last has not been done yet
+  | { readonly is: 'failed'; readonly failure: Failure }
+  | { readonly is: 'held'; readonly note: PlanNote }
+  | { readonly is: 'planOnly' } // its policies forbid to carry out what was planned
+  | { readonly is: 'converged' }
+
+export type Progress = Stage & {
+  readonly outputs: Readonly<Record<string, unknown>> // those that are not sensitive; of an earlier generation unless converged
+  readonly note: PlanNote | undefined // of the last plan
+  readonly isDrifted: boolean | undefined // undefined: the engine does not tell
+}
+
+export function progressOf(workspace: Workspace): Progress {
+  return {
+    outputs: workspace.status?.atProvider?.outputs ?? {},
+    note: noteOn(workspace),
+    isDrifted: isDrifted(workspace),
+    ...stageOf(workspace),
+  }
+}
+
+function stageOf(workspace: Workspace): Stage {
+  const { metadata, spec } = workspace
+  const synced = conditionOf(workspace, 'Synced')
+  const ready = conditionOf(workspace, 'Ready')
+  // One of an earlier generation is old news.
+  const trouble = synced?.reason === 'ReconcileError' && !isOld(synced, workspace) ? (synced.message ?? '') : undefined
+  const failure = trouble === undefined ? undefined : readFailure(trouble)
+  if (metadata.deletionTimestamp !== undefined) return { is: 'leaving', failure }
+  if (isPaused(workspace)) return { is: 'paused' }
+  const note = noteOn(workspace)
+  // A note stays until there is another plan: it holds as long as the engine says so, and ours is not the last word.
+  if (note?.held && failure?.summary.startsWith('held'))
+    return metadata.annotations?.[annotations.approve] === note.id ? { is: 'applying' } : { is: 'held', note }
+  if (failure) return { is: 'failed', failure }
+  if (!isAllowed(spec.managementPolicies, 'Create') || !isAllowed(spec.managementPolicies, 'Update'))
+    return hasSign(workspace) ? { is: 'planOnly' } : { is: 'waiting' }
+  if (ready?.status === 'True') {
+    // An old Ready and an old Synced stay until all is done, for many minutes: only the generation tells.
+    const isDone = synced?.status === 'True' && synced.observedGeneration === metadata.generation
+    return { is: isDone ? 'converged' : 'applying' }
+  }
+  return hasSign(workspace) ? { is: 'creating', since: creatingSince(workspace) } : { is: 'waiting' }
+}
+
+// No policies at all are a pause, too. That the engine knows of it is not waited for.
+function isPaused({ metadata, spec }: Workspace): boolean {
+  return metadata.annotations?.[crossplane.paused] === 'true' || spec.managementPolicies?.length === 0
+}
+
+function hasSign({ metadata, status }: Workspace): boolean {
+  const { annotations: notes = {}, finalizers = [] } = metadata
+  return (
+    finalizers.includes(crossplane.finalizer) ||
+    [crossplane.createPending, crossplane.createSucceeded, crossplane.createFailed].some((key) => key in notes) ||
+    (status?.conditions?.length ?? 0) > 0
+  )
+}
+
+// While the first apply runs this is all that can be seen of it.
+function creatingSince({ metadata: { annotations: notes = {} } }: Workspace): string | undefined {
+  const began = notes[crossplane.createPending]
+  const ended = [notes[crossplane.createSucceeded], notes[crossplane.createFailed]]
+  return began !== undefined && ended.every((each) => each === undefined || Date.parse(each) < Date.parse(began))
+    ? began
+    : undefined
+}
+
+// Crossplane's own word for it, which only newer engines and ours say.
+function isDrifted(workspace: Workspace): boolean | undefined {
+  const upToDate = conditionOf(workspace, 'UpToDate')
+  if (!upToDate || upToDate.status === 'Unknown' || isOld(upToDate, workspace)) return undefined
+  return upToDate.status === 'False'
+}
+
+function noteOn({ metadata }: Workspace): PlanNote | undefined {
+  return readPlanNote(metadata.annotations?.[annotations.plan])
+}
+
+function conditionOf({ status }: Workspace, type: string): WorkspaceCondition | undefined {
+  return status?.conditions?.find((each) => each.type === type)
+}
+
+function isOld({ observedGeneration }: WorkspaceCondition, { metadata }: Workspace): boolean {
+  return observedGeneration !== undefined && observedGeneration < (metadata.generation ?? 0)
+}
