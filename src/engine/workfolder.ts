@@ -23,7 +23,6 @@ export interface Furnishing extends Pick<Surroundings, 'pluginCache' | 'given' |
   readonly workspace: string // Terraform's
   readonly cli: string // family and version: another one initialises anew
   load(where: Furnished): Promise<Ran> // `get`
-  hide(text: string): string // takes secrets out of what is told
 }
 
 export interface Workfolder extends Furnished {
@@ -71,6 +70,7 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
       folder,
       beside: at.run,
       env,
+      secrets: inputs.secrets,
       workspace,
       args,
       checksum: checksumOf(sums),
@@ -139,9 +139,11 @@ async function writeHome(home: string, { files }: Inputs): Promise<void> {
 
 const Fetched = z.object({ what: z.string(), subfolder: z.string() })
 
+const nothingElse = { workspace: 'default', args: { init: [], plan: [], apply: [], destroy: [] } }
+
 // A module stays as it is until another has wholly come. Returns where in what came the module is.
 async function bring(remote: Remote, furnishing: Furnishing, env: Furnished['env']): Promise<string> {
-  const { root, uid, load, hide } = furnishing
+  const { root, uid, load, inputs } = furnishing
   const at = placesIn(root, uid)
   const what = remote.from === 'address' ? remote.address : `${remote.url} ${remote.digest}`
   const fetched = await readNote(at.fetched, Fetched)
@@ -153,9 +155,7 @@ async function bring(remote: Remote, furnishing: Furnishing, env: Furnished['env
     remote,
     into: at.arriving,
     scratch: at.scratch,
-    hide,
-    load: async (folder) =>
-      load({ folder, beside: at.run, env, workspace: '', args: { init: [], plan: [], apply: [], destroy: [] } }),
+    load: async (folder) => load({ ...nothingElse, folder, beside: at.run, env, secrets: inputs.secrets }),
   })
   await rm(at.fetched, { force: true })
   await rm(at.package, { recursive: true, force: true })
