@@ -240,13 +240,16 @@ test('a folder in which a command of an earlier life still runs is not touched',
   expect(existsSync(join(root, uid))).toBe(true)
 })
 
-test('what a command printed that was cut off is there for the next life', async () => {
+test('what an apply printed that was cut off is there for the next life, and nothing else of it', async () => {
   const { furnished, root } = aRoot()
   const { beside } = await furnished()
   expect(await readCutOff(root, uid)).toBeUndefined()
   writeFileSync(join(beside, 'apply.out'), 'a: Creating...\n')
+  for (const name of ['plan', 'output.out']) writeFileSync(join(beside, name), 'hush')
+  writeFileSync(join(root, uid, 'tmp', 'left'), 'hush')
   await furnished()
   expect(await readCutOff(root, uid)).toBe('a: Creating...\n')
+  expect([readdirSync(beside), readdirSync(join(root, uid, 'tmp'))]).toEqual([['apply.out'], []])
 })
 
 test('folders are listed by uid, and cleared', async () => {

@@ -43,6 +43,7 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
         'a command of an earlier life of the engine is still ending in its work folder: it is waited for',
       )
     }
+    await tidy(at)
     if (inputs.usesPluginCache) await mkdir(furnishing.pluginCache, { recursive: true, mode: 0o700 })
     await writeHome(at.home, inputs)
     const env = environmentOf({ ...furnishing, home: at.home, temporary: at.tmp })
@@ -85,10 +86,21 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
   }
 }
 
+const cutOff = ['apply.out', 'destroy.out']
+
+// What commands of an earlier pass left when they were cut off: temporary files, a plan, what they printed.
+async function tidy({ tmp, run }: Pick<ReturnType<typeof placesIn>, 'tmp' | 'run'>): Promise<void> {
+  for (const folder of [tmp, run]) {
+    for (const name of await readdir(folder)) {
+      if (!cutOff.includes(name)) await rm(join(folder, name), { recursive: true, force: true })
+    }
+  }
+}
+
 // What the apply or destroy printed that was running when an earlier life ended; none: none was.
 export async function readCutOff(root: string, uid: string): Promise<string | undefined> {
   const { run } = placesIn(root, uid)
-  for (const name of ['apply.out', 'destroy.out']) {
+  for (const name of cutOff) {
     const text = await readFile(join(run, name), 'utf8').catch(() => undefined)
     if (text !== undefined) return text
   }
