@@ -113,6 +113,7 @@ test.each<[string, Partial<Binary>]>([
 ])('of %s with a cache one init runs after another, also after one that failed', async (_, who) => {
   const { cli, aWhere } = aCommandLine(`[ "$1" = init ] || exit 0; ${waiting}; exit 1`, who)
   const [first, second] = [aWhere(cached), aWhere(cached)]
+  await expect(cli.init({ ...first, folder: '/nowhere' })).rejects.toThrow('cannot run')
   const running = [cli.init(first), cli.init(second)]
   await until('the first begins', async () => existsSync(join(first.folder, 'begun')) || undefined)
   expect(await cli.outputs(second)).toMatchObject({ code: 0 }) // nothing else waits

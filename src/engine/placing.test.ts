@@ -86,6 +86,14 @@ test('cut off anywhere, the next time makes it good', async () => {
   expect(held()).toEqual(['a: a', 'sub/b: b'])
 })
 
+test('what was placed before the rest could not be is known the next time', async () => {
+  const { put, held, folder } = aPlace()
+  writeFileSync(join(folder, 'theirs'), '')
+  await expect(put({ a: text('a'), 'theirs/b': text('b') })).rejects.toThrow(/ENOTDIR|EEXIST/)
+  await put({})
+  expect(held()).toEqual(['theirs: '])
+})
+
 test('whatever is wanted after whatever else, just that is there', async () => {
   const name = fc.constantFrom('a', 'b', 'a/c', 'a/d', 'b/c/d', 'e')
   const tree = fc

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { aFolder } from '../../test/folder.ts'
@@ -210,14 +220,19 @@ describe('a remote module', () => {
     expect(loads).toHaveLength(3)
   })
 
-  test('that came when the engine was killed comes again', async () => {
+  test('that was coming when the engine was killed comes again', async () => {
     const { root, furnished, from, loads } = aRoot()
     await furnished(from('a', false))
-    rmSync(join(root, uid, 'fetched.json'))
-    mkdirSync(join(root, uid, 'arriving/half'), { recursive: true })
-    mkdirSync(join(root, uid, 'scratch/half'), { recursive: true })
+    renameSync(join(root, uid, 'package'), join(root, uid, 'leaving'))
+    for (const half of ['arriving/files', 'scratch/.terraform/modules/module']) {
+      mkdirSync(join(root, uid, half), { recursive: true })
+      writeFileSync(join(root, uid, half, 'half.tf'), '')
+    }
     const { folder } = await furnished(from('a', false))
     expect([readdirSync(folder), loads.length]).toEqual([['main.tf'], 2])
+    mkdirSync(join(root, uid, 'leaving/files'), { recursive: true })
+    await furnished(from('b'))
+    expect(readdirSync(join(root, uid)).toSorted()).toEqual(['home', 'module', 'package', 'placed.json', 'run', 'tmp'])
   })
 
   test('is replaced by an inline one', async () => {

@@ -32,7 +32,7 @@ export interface Workfolder extends Furnished {
   noteInitialised(): Promise<void> // to be called when init has worked
 }
 
-// <root>/<uid>/ has: module, where commands run; package, a remote module as it came; home, tmp, run; and notes of ours.
+// <root>/<uid>/ has: module, where commands run; package, a remote module as it came, on its way arriving and leaving; home, tmp, run; and notes of ours.
 export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
   const { root, uid, inputs, said, workspace, cli } = furnishing
   const at = placesIn(root, uid)
@@ -51,7 +51,7 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
     const subfolder = inputs.remote ? await bring(inputs.remote, furnishing, env) : ''
 
     const inside = [subfolder, inputs.entrypoint ?? ''].filter(Boolean).join('/')
-    const wanted = await wantedOf(inputs, at.package, inside)
+    const wanted = await wantedOf(inputs, join(at.package, files), inside)
     const sums = await place(wanted, at.module, at.placed)
     const folder = await within(at.module, inside)
 
@@ -128,12 +128,12 @@ function placesIn(root: string, uid: string) {
     module: under('module'),
     package: under('package'),
     arriving: under('arriving'),
+    leaving: under('leaving'),
     scratch: under('scratch'),
     home: under('home'),
     tmp: under('tmp'),
     run: under('run'),
     placed: under('placed.json'),
-    fetched: under('fetched.json'),
     initialised: under('initialised.json'),
   }
 }
@@ -149,6 +149,9 @@ async function writeHome(home: string, { files }: Inputs): Promise<void> {
   }
 }
 
+// A package is its files and a note of what they are; both come and go together.
+const files = 'files'
+const noteOfPackage = 'fetched.json'
 const Fetched = z.object({ what: z.string(), subfolder: z.string() })
 
 const nothingElse = { workspace: 'default', args: { init: [], plan: [], apply: [], destroy: [] } }
@@ -158,22 +161,24 @@ async function bring(remote: Remote, furnishing: Furnishing, env: Furnished['env
   const { root, uid, load, inputs } = furnishing
   const at = placesIn(root, uid)
   const what = remote.from === 'address' ? remote.address : `${remote.url} ${remote.digest}`
-  const fetched = await readNote(at.fetched, Fetched)
+  const fetched = await readNote(join(at.package, noteOfPackage), Fetched)
   const isPulled = remote.from === 'address' && remote.isPulledAlways
   if (fetched?.what === what && !isPulled) return fetched.subfolder
 
   await rm(at.arriving, { recursive: true, force: true })
+  await mkdir(at.arriving, { mode: 0o700 })
   const subfolder = await fetchModule({
     remote,
-    into: at.arriving,
+    into: join(at.arriving, files),
     scratch: at.scratch,
     load: async (folder) => load({ ...nothingElse, folder, beside: at.run, env, secrets: inputs.secrets }),
   })
-  await rm(at.fetched, { force: true })
-  await rm(at.package, { recursive: true, force: true })
-  await rename(at.arriving, at.package)
   const note: z.infer<typeof Fetched> = { what, subfolder }
-  await writeFile(at.fetched, JSON.stringify(note), { mode: 0o600 })
+  await writeFile(join(at.arriving, noteOfPackage), JSON.stringify(note), { mode: 0o600 })
+  await rm(at.leaving, { recursive: true, force: true })
+  if (fetched) await rename(at.package, at.leaving)
+  await rename(at.arriving, at.package)
+  await rm(at.leaving, { recursive: true, force: true })
   return subfolder
 }
 
