@@ -6,6 +6,7 @@ export interface Furnished {
   readonly folder: string // where the commands run
   readonly beside?: string // a private folder for the plan and for what commands print; none: the folder itself
   readonly env: Readonly<Record<string, string>> // the whole environment
+  readonly secrets?: readonly string[] // values that must not be seen in what commands print
   readonly workspace: string // Terraform's workspace, as TF_WORKSPACE; `init` runs without
   readonly args: {
     readonly init: readonly string[] // -backend-config and initArgs
@@ -17,8 +18,8 @@ export interface Furnished {
 
 export interface Ran {
   readonly code: number // of the exit
-  readonly out: string // stdout, bounded
-  readonly err: string // stderr, bounded
+  readonly out: string // stdout, bounded; without secrets, unless it is JSON
+  readonly err: string // stderr, bounded; without secrets
   readonly ended: 'byItself' | 'timeout' | 'stopped'
 }
 
