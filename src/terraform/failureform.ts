@@ -39,9 +39,13 @@ export function tellFailure(command: Command, failed: Failed): string {
 }
 
 // Of a command that was interrupted, what it printed is not the reason.
+export const interruptions = {
+  timeout: 'it took longer than it may (--timeout) and was interrupted',
+  stopped: 'it was interrupted because the engine stops',
+} as const
+
 function summaryOf({ code, err, ended }: Failed): string {
-  if (ended === 'timeout') return 'it took longer than it may (--timeout) and was interrupted'
-  if (ended === 'stopped') return 'it was interrupted because the engine stops'
+  if (ended !== 'byItself') return interruptions[ended]
   const told = /Error: (.+)/.exec(err)?.[1] ?? err.split('\n').find((line) => line.trim() !== '')
   return (told ?? `it ended with code ${code} and said nothing`).trim().slice(0, longestSummary)
 }
