@@ -456,3 +456,25 @@ test.each(['before', 'after'] as const)('killed %s any write of a whole life, it
     expect(ended, `struck ${how} write ${strike}`).toEqual(undisturbed.ended)
   }
 })
+
+test('of two Workspaces on a new backend, the second is initialised when the first is', async () => {
+  const engine = aSmallEngine()
+  const other = { name: 'other' }
+  engine.apply(eks)
+  const demo = engine.is()
+  if (demo) engine.objects.put(clusterWide.workspace, { ...demo, metadata: other })
+  let running = 0
+  let most = 0
+  const { init } = engine.instant.terraform
+  Object.assign(engine.instant.terraform, {
+    async init(where: Parameters<typeof init>[0]) {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+      return init(where)
+    },
+  })
+  await Promise.all([engine.pass(), engine.pass(other)])
+  expect(most).toBe(1)
+  expect(engine.instant.calls.filter((each) => each === 'init')).toHaveLength(2)
+})
