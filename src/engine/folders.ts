@@ -2,10 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crossplane, type Workspace } from '../api/workspace.ts'
-import { scrub } from '../terraform/scrub.ts'
 import type { Environment, Inputs } from './inputs.ts'
 import type { Furnished, Ran, Terraform } from './terraform.ts'
-import { clear, foldersOf, furnish, readCutOff } from './workfolder.ts'
+import { clear, foldersOf, furnish, readCutOff, runNote } from './workfolder.ts'
 
 export interface Folders {
   // Puts everything into the folder of the Workspace.
@@ -45,9 +44,8 @@ export function createFolders({ root, cli: { family, version }, given, ours, loa
         given,
         ours,
         load,
-        hide: (text) => scrub(text, inputs.secrets),
       })
-      const note = join(folder.beside, 'begun')
+      const note = join(folder.beside, runNote)
       return {
         ...folder,
         noteRun: async (startedAt) => writeFile(note, startedAt, { mode: 0o600 }),
