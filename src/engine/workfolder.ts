@@ -86,6 +86,9 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
   }
 }
 
+// What Terraform calls a state that it could not write to where it belongs.
+export const leftState = 'errored.tfstate'
+
 const cutOff = ['apply.out', 'destroy.out']
 export const runNote = 'begun' // which run it was that printed them
 
