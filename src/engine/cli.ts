@@ -22,14 +22,20 @@ export interface Run {
 }
 
 const graceMs = 60_000 // between the interrupt and the kill
-const usualKeep = 4 * 2 ** 20
+const usualKeep = 2 ** 20
 const lookEveryMs = 5000
 const roomOnDisk = 64 * 2 ** 20
 
 // The program prints into files, not into pipes: when we are killed, a pipe breaks, and a broken pipe would kill it at its next
 // word. The shell waits for it; beside it, a watcher waits for our end of descriptor 3 to close without a word.
 const watched = `
-( read -r _ <&3 || { kill -INT 0; sleep ${graceMs / 1000}; kill -KILL 0; } ) &
+(
+  read -r _ <&3 && exit
+  kill -INT 0
+  left=${graceMs / 1000}
+  while [ $left -gt 0 ]; do sleep 1; left=$((left - 1)); done
+  kill -KILL 0
+) &
 trap : INT
 "$@" 3<&-
 code=$?

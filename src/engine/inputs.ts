@@ -51,6 +51,10 @@ export const ownFiles = {
 } as const
 const varFile = 'crossplane-provider-terraform-'
 
+export function isVarFile(path: string): boolean {
+  return basename(path).startsWith(varFile)
+}
+
 interface Read {
   (ref: KeyRef, namespace: string, field: string): Promise<string>
 }
@@ -202,7 +206,7 @@ function isTaken(name: string): boolean {
   const taken: readonly string[] = [ownFiles.main, ownFiles.mainJson, ownFiles.configuration, ownFiles.backend]
   return (
     ['', '.', '..', ...taken].includes(name) ||
-    name.startsWith(varFile) ||
+    isVarFile(name) ||
     (name.startsWith('.terraform') && name !== ownFiles.cliConfig) ||
     name.startsWith('terraform.tfstate')
   )
