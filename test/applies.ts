@@ -73,6 +73,7 @@ export const asked: Seen = {
   sources: [],
   found: new Map(),
   secret: undefined,
+  isSecretTaken: false,
   salt: seal('a pinch'),
   isCrossNamespaceAllowed: false,
 }

@@ -251,6 +251,12 @@ describe('while it is to stay', () => {
       does: `${record}, apply Secret team/vpc-vars, ${workspaceDeed}`,
     },
     {
+      when: 'somebody else has a Secret of that name',
+      seen: { ...secretly, isSecretTaken: true },
+      ready: 'NameTaken=False',
+      does: 'tell NameTaken',
+    },
+    {
       when: 'the predecessor had it',
       seen: but({ finalizers: [finalizer.old] }),
       ready: 'Creating=False',

@@ -94,9 +94,9 @@ function forced({ apply, where, secret }: Seen): Plan {
   return farewell([...left, ...letSecretVarsGo(secret, workspace !== undefined), event], [])
 }
 
-function gone({ apply, secret }: Seen, others: readonly Ref[]): Plan {
+function gone({ apply, secret, isSecretTaken }: Seen, others: readonly Ref[]): Plan {
   const vars: Ref = { resource: Secret, key: beside(apply, varsSecretOf(apply.metadata)) }
-  return farewell(letSecretVarsGo(secret, false), [...others, vars])
+  return farewell(letSecretVarsGo(secret, false), isSecretTaken ? others : [...others, vars])
 }
 
 function farewell(effects: readonly Effect[], onceGone: readonly Ref[]): Plan {

@@ -1,6 +1,7 @@
 // Looks at everything an apply depends on: from the cache what is there, by a live read the bytes of Secrets and ConfigMaps. It
 // decides nothing.
 import { randomBytes } from 'node:crypto'
+import { annotations } from '../../api/keys.ts'
 import { Namespace, Secret } from '../../api/neighbours.ts'
 import { type Key, keyOf, tellKey } from '../../api/resource.ts'
 import { seal } from '../../api/sealed.ts'
@@ -42,17 +43,8 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
     isCrossNamespaceAllowed,
   }
   if (isLeaving) {
-    const secret = await getLive(live, Secret, beside(apply, varsSecretOf(apply.metadata)))
-    const dependents = dependentsOf(read, apply)
-    return {
-      ...seen,
-      dependencies: [],
-      dependents,
-      sources: [],
-      found: new Map(),
-      secret,
-      salt: saltIn(secret) ?? fresh(),
-    }
+    const vars = ownedBy(apply, await getLive(live, Secret, beside(apply, varsSecretOf(apply.metadata))))
+    return { ...seen, dependencies: [], dependents: dependentsOf(read, apply), sources: [], found: new Map(), ...vars }
   }
   const waited = await Promise.all(
     (workspace ? [] : (apply.spec.waitForSecrets ?? []))
@@ -63,11 +55,17 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   )
   const dependencies = [...waited, ...usedBy(apply).flatMap((name) => dependencyOn(read, apply, name))]
   const { found, sources } = await valuesOf(read, apply, live)
-  const secret = await varsOf(read, live, { ...seen, found })
-  return { ...seen, dependencies, dependents: [], sources, found, secret, salt: saltIn(secret) ?? fresh() }
+  const vars = ownedBy(apply, await varsOf(read, live, { ...seen, found }))
+  return { ...seen, dependencies, dependents: [], sources, found, ...vars }
 }
 
-const fresh = () => seal(randomBytes(16).toString('hex'))
+// A Secret that merely has the name is none of our business.
+function ownedBy(apply: Apply, found: Secret | undefined): Pick<Seen, 'secret' | 'isSecretTaken' | 'salt'> {
+  const isOurs = found?.metadata.annotations?.[annotations.apply] === tellKey(keyOf(apply))
+  const secret = isOurs ? found : undefined
+  const salt = saltIn(secret) ?? seal(randomBytes(16).toString('hex'))
+  return { secret, isSecretTaken: found !== undefined && !isOurs, salt }
+}
 
 async function isNamespaceLeaving({ metadata: { namespace = '' } }: Apply, live: Live): Promise<boolean> {
   const found = await getLive(live, Namespace, { name: namespace })
