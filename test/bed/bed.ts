@@ -129,6 +129,7 @@ async function startManager(home: Household, kube: Kube, reach: Reach): Promise<
   const manager = await launchManager(home, {
     name: 'manager',
     kubeconfig: await managerKubeconfig({ kube, folder }, reach),
+    flags: ['--workspace-api=tf.m.upbound.io'], // as it is shipped
   })
   await seeReady(manager)
   return manager.address
