@@ -240,11 +240,13 @@ describe.each(['tf.m.upbound.io', 'tf.upbound.io'] as const)('in %s', (group) =>
     story.notes('neither the password nor the token is in a Workspace, an apply, an event, a plan or a log')
 
     story.happens('it is deleted')
-    const before = await tracesOf(kube, namespace, 'pool')
-    for (const each of before
-      .map((trace) => trace.replace(/[0-9a-f]{12,}/, 'HASH').replaceAll(namespace, 'NAMESPACE'))
-      .toSorted())
-      story.notes(`there was ${each}`)
+    const traces = (await tracesOf(kube, namespace, 'pool')).map((trace) =>
+      trace
+        .replaceAll(`${namespace}.`, '')
+        .replace(/ [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, ' UID')
+        .replaceAll(/[0-9a-f]{12,}/g, 'HASH'),
+    )
+    for (const each of new Set(traces.toSorted())) story.notes(`there was ${each}`)
     await kube.remove(apply)
     await kube.seeGone(apply, patience)
     await kube.seeGone(workspace, patience)
