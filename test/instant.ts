@@ -21,6 +21,7 @@ export interface Instant {
   readonly calls: string[] // which commands ran
   readonly states: Map<string, Map<string, unknown>> // by Terraform's workspace, then by address
   readonly furnished: Map<string, Inputs> // by uid
+  readonly lefts: Map<string, string> // states that could not be written, by uid
   // What is called before a command is answered, to let it fail or be killed.
   onCommand: (name: string) => void
 }
@@ -32,6 +33,7 @@ export function instantTerraform(version = '1.12.6'): Instant {
   const initialised = new Map<string, string>()
   const plans = new Map<string, Module>()
   const cutOff = new Map<string, string>()
+  const lefts: Instant['lefts'] = new Map()
   const calls: string[] = []
 
   const moduleIn = ({ folder }: Furnished) => {
@@ -130,6 +132,7 @@ export function instantTerraform(version = '1.12.6'): Instant {
         ])
         return { out: JSON.stringify(Object.fromEntries(told)) }
       }),
+    push: async (where) => answer('push', where, () => void lefts.delete(where.folder)),
     unlock: async (where) => answer('unlock', where, () => {}),
     forget: async (where) =>
       answer('forget', where, () => {
@@ -154,6 +157,7 @@ export function instantTerraform(version = '1.12.6'): Instant {
         checksum,
         isInitialised: initialised.get(uid) === checksum,
         noteRun: async () => {},
+        leftState: async () => lefts.get(uid),
         cutOff: async () => cutOff.get(uid) ?? '',
         noteInitialised: async () => void initialised.set(uid, checksum),
       }
@@ -164,6 +168,6 @@ export function instantTerraform(version = '1.12.6'): Instant {
     },
   }
 
-  const instant: Instant = { terraform, folders, calls, states, furnished, onCommand: () => {} }
+  const instant: Instant = { terraform, folders, calls, states, furnished, lefts, onCommand: () => {} }
   return instant
 }

@@ -153,7 +153,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         await writeStatus(desk, step.said)
         if (step.event) hands.record(workspace, step.event)
         return {}
-      case 'destroy':
+      case 'destroy': {
+        const failure = await bringStateHome(desk)
+        if (failure) return failure
         desk.kept = await custody.look(desk, folderOn(desk))
         await custody.begin(desk, folderOn(desk), desk.kept, {
           operation: 'destroy',
@@ -161,6 +163,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
           creates: [],
         })
         return run(desk, 'destroy', 'delete')
+      }
       case 'forget':
         return forget(desk)
       case 'release':
@@ -211,6 +214,8 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function plan(desk: Desk): Promise<Done> {
     const folder = folderOn(desk)
+    const failure = await bringStateHome(desk)
+    if (failure) return failure
     const kept = await custody.look(desk, folder)
     desk.kept = kept
     const objection = custody.objection(desk, kept)
@@ -235,6 +240,15 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     })
     await custody.keepPlan(desk, note.id, hidden(desk, ran.out))
     return { plan: { planned, interrupted, note } }
+  }
+
+  // A command that could not write its state leaves it in the folder. Nothing goes on before it is where it belongs.
+  async function bringStateHome(desk: Desk): Promise<Done | undefined> {
+    const state = await folderOn(desk).leftState()
+    if (state === undefined) return undefined
+    await custody.rescue(desk, state, revisionOn(desk))
+    const ran = await command(desk, 'push')
+    return ran.code === 0 ? undefined : failed(desk, 'push', 'observe', ran)
   }
 
   async function publish(desk: Desk): Promise<Done> {
