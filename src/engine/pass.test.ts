@@ -414,6 +414,16 @@ test("another's Secret is not written, and that is told", async () => {
   expect(engine.instant.calls).toEqual(['init', 'plan'])
 })
 
+test('one that was made for an apply writes its connection Secret nowhere but in the namespace of the apply', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks, {}, { annotations: { [ours.apply]: 'team/demo' } })
+  await engine.pass()
+  expect(messageOf(engine.is())).toBe(
+    'create failed: cannot write connection details: spec.writeConnectionSecretToRef leads to namespace default, but the Workspace is for team',
+  )
+  expect(engine.objects.get(Secret, connection)).toBeUndefined()
+})
+
 test('a request to look is answered', async () => {
   const engine = await created(eks, {}, { annotations: { [crossplane.reconcileRequestedAt]: 'now' } })
   expect(engine.is()?.status?.lastHandledReconcileAt).toBe('now')

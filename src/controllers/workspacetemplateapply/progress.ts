@@ -7,7 +7,7 @@ import type { Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect } from '../../runtime/plan.ts'
 import type { Failure } from '../../terraform/failure.ts'
-import type { PlanNote } from '../../terraform/plannote.ts'
+import { type PlanNote, tellChanges } from '../../terraform/plannote.ts'
 import { type Progress, progressOf } from '../../terraform/progress.ts'
 import type { Where } from './seen.ts'
 import { guardOf, isOpen } from './wish.ts'
@@ -136,8 +136,9 @@ function syncedOf({ status }: Workspace, progress: Progress): readonly Said[] {
   }
 }
 
-function driftedOf({ isDrifted }: Progress): readonly Said[] {
-  return isDrifted === undefined ? [] : [say('Drifted', isDrifted ? 'Drifted' : 'InSync')]
+function driftedOf({ isDrifted, note }: Progress): readonly Said[] {
+  if (isDrifted === undefined) return []
+  return [isDrifted ? say('Drifted', 'Drifted', note ? tellChanges(note) : '') : say('Drifted', 'InSync')]
 }
 
 function convergedStatus({ status }: Apply, revision: string | undefined, progress: Progress, now: Date): JsonRecord {
