@@ -19,12 +19,13 @@ const usage = (name: string, config = 'default'): ProviderConfigUsage => ({
 // `late`: the cache knows of no usage.
 function aStage({ late = false } = {}) {
   const objects = objectsInMemory()
-  objects.put(api.providerConfig, {
+  const config: ProviderConfig = {
     apiVersion: 'tf.upbound.io/v1beta1',
     kind: 'ProviderConfig',
     metadata: key,
-    ...{ spec: {} },
-  })
+    spec: {},
+  }
+  objects.put(api.providerConfig, config)
   const keysAt: Read['keysAt'] = (_, __, value) =>
     late
       ? []
