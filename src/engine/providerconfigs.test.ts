@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { objectsInMemory } from '../../test/objects.ts'
 import { tellKey } from '../api/resource.ts'
-import { crossplane, type ProviderConfigUsage, workspaceAPIs } from '../api/workspace.ts'
+import { crossplane, type ProviderConfig, type ProviderConfigUsage, workspaceAPIs } from '../api/workspace.ts'
 import type { Read } from '../runtime/cache.ts'
 import { keepProviderConfig, usedBy } from './providerconfigs.ts'
 
