@@ -9,8 +9,9 @@ import { pinnedVersion } from '../tools/cache.ts'
 import { type Part, parts } from '../tools/parts.ts'
 import { crdOf } from './generated/crd.ts'
 import { engineCRDs, otherEngine, ourEngine } from './generated/engine.ts'
-import { managerPage } from './generated/manager.ts'
+import { engineObjects } from './generated/enginemanifest.ts'
 import { policyObjects } from './generated/policies.ts'
+import { enginePage, managerPage } from './generated/programs.ts'
 import { managerRBAC } from './generated/rbac.ts'
 import { indexPage, pageOf, readersPage } from './generated/reference.ts'
 import { table } from './table.ts'
@@ -20,6 +21,7 @@ const root = resolve(import.meta.dirname, '..')
 // Path of each generated file, and what it must hold.
 const generated: Readonly<Record<string, () => string>> = {
   'docs/reference/README.md': indexPage,
+  'docs/reference/engine.md': enginePage,
   'docs/reference/manager.md': managerPage,
   'docs/reference/real-parts.md': realParts,
   'docs/reference/readers.md': readersPage,
@@ -30,6 +32,7 @@ const generated: Readonly<Record<string, () => string>> = {
   'manifests/policies.yaml': () => manifest('scripts/generated/policies.ts', ...policyObjects()),
   'manifests/rbac.yaml': () => manifest('src/controllers', ...managerRBAC()),
   'manifests/engine/crds.yaml': () => manifest('scripts/generated/engine.ts', ...ourEngine.flatMap(engineCRDs)),
+  'manifests/engine/engine.yaml': () => manifest('src/engine', ...engineObjects()),
   'test/bed/other-engine-crds.yaml': () => manifest('scripts/generated/engine.ts', ...otherEngine.flatMap(engineCRDs)),
 }
 

@@ -62,6 +62,20 @@ export function aWorkspaceTemplate({ namespace, name = 'demo', module }: In & { 
   }
 }
 
+export function aWorkspaceTemplateApply({
+  namespace,
+  name = 'demo',
+  template = name,
+  ...spec
+}: In & { readonly template?: string } & Readonly<Record<string, unknown>>): KubeObject {
+  return {
+    apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
+    kind: 'WorkspaceTemplateApply',
+    metadata: { name, namespace },
+    spec: { templateRef: { name: template }, ...spec },
+  }
+}
+
 export function aConfigMap({
   namespace,
   name = 'demo',

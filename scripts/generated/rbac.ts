@@ -2,11 +2,13 @@
 import { kinds } from '../../src/api/kinds.ts'
 import { CustomResourceDefinition, Event, Lease, SubjectAccessReview, TokenReview } from '../../src/api/neighbours.ts'
 import { resourceName } from '../../src/api/resource.ts'
-import { controllers } from '../../src/controllers/index.ts'
+import { workspaceAPIs } from '../../src/api/workspace.ts'
+import { controllersOf } from '../../src/controllers/index.ts'
 import type { Right } from '../../src/runtime/controller.ts'
 import { leases } from '../../src/runtime/leadership.ts'
 import { migrationRights } from '../../src/runtime/migrator.ts'
 import { rightsOf, rulesOf } from '../../src/runtime/rights.ts'
+import { settingsOf } from '../../src/runtime/settings.ts'
 
 export const namespace = 'appthrust-capt-system'
 export const serviceAccount = 'capt-controller-manager'
@@ -22,16 +24,27 @@ const ownRights: readonly Right[] = [
 ]
 
 export function managerRole() {
-  const rules = rulesOf([...rightsOf(controllers), ...migrationRights(kinds), ...ownRights])
+  const { settings } = settingsOf([])
+  const rights = rightsOf(controllersOf(settings))
+  const rules = rulesOf([...rights.filter((right) => !isOfDefinitions(right)), ...migrationRights(kinds), ...ownRights])
   const crds = kinds.map(resourceName)
+  const engines = Object.values(workspaceAPIs).map(({ workspace }) => resourceName(workspace))
   return {
     apiVersion,
     kind: 'ClusterRole',
     metadata: { name },
-    rules: rules.map((rule) =>
-      rule.apiGroups.includes(CustomResourceDefinition.group) ? { ...rule, resourceNames: crds } : rule,
-    ),
+    rules: [
+      ...rules.map((rule) =>
+        rule.apiGroups.includes(CustomResourceDefinition.group) ? { ...rule, resourceNames: crds } : rule,
+      ),
+      ...rulesOf(rights.filter(isOfDefinitions)).map((rule) => ({ ...rule, resourceNames: engines })),
+    ],
   }
+}
+
+// Controllers look at definitions by name, those of the engines.
+function isOfDefinitions({ resource }: Right): boolean {
+  return resource === CustomResourceDefinition
 }
 
 // A Lease that is not there yet has no name to be bound to.

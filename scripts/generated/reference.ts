@@ -121,7 +121,7 @@ export function indexPage(): string {
 
 ${compact(table(['kind', 'what it is'], rows))}
 
-[The manager: flags and metrics](manager.md) · [Who reads which field](readers.md) · [The real parts of the bed](real-parts.md)
+[The manager: flags and metrics](manager.md) · [The engine: flags](engine.md) · [Who reads which field](readers.md) · [The real parts of the bed](real-parts.md)
 `
 }
 

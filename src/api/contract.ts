@@ -16,5 +16,7 @@ export const managedByAnnotation = 'cluster.x-k8s.io/managed-by'
 export const pausedAnnotation = 'cluster.x-k8s.io/paused'
 // What carries one of these is none of our business.
 export const handsOffAnnotations = [managedByAnnotation, deleteForMoveAnnotation] as const
+// On what belongs to a Cluster: its name.
+export const clusterNameLabel = 'cluster.x-k8s.io/cluster-name'
 // On an object of a manager that was started with --watch-filter.
 export const watchFilterLabel = 'cluster.x-k8s.io/watch-filter'

@@ -13,6 +13,7 @@ export const annotations = {
   apply: `${prefix}apply`, // on what we create: <namespace>/<name> of the apply
   revision: `${prefix}revision`, // on a Workspace: hash of what we asked for
   workspace: `${prefix}workspace`, // on an apply: <group>/<name> of its Workspace; on a record, with its namespace
+  externalName: `${prefix}external-name`, // on an apply: that of a Workspace we adopted, when it is not the one we give
   // A user's word on an apply, which is copied to its Workspace.
   adopt: `${prefix}adopt`,
   approve: `${prefix}approve`,

@@ -30,3 +30,18 @@ export function isWithin(part: unknown, whole: unknown): boolean {
   }
   return Object.is(part, whole)
 }
+
+// The merge patch that makes `before` into `after`. A null cannot be written that way: it counts as nothing.
+export function mergePatch(before: JsonRecord, after: JsonRecord): JsonRecord {
+  const patch: Record<string, unknown> = {}
+  for (const name of Object.keys(before)) if ((after[name] ?? null) === null) patch[name] = null
+  for (const [name, value] of Object.entries(after)) {
+    const old = before[name]
+    if ((value ?? null) === null) continue
+    if (isRecord(value)) {
+      const within = mergePatch(isRecord(old) ? old : {}, value)
+      if (!isRecord(old) || Object.keys(within).length > 0) patch[name] = within
+    } else if (!isWithin(value, old) || !isWithin(old, value)) patch[name] = value
+  }
+  return patch
+}

@@ -66,6 +66,10 @@ export function tellRef({ kind }: Pick<Resource, 'kind'>, key: Key): string {
   return `${kind} ${tellKey(key)}`
 }
 
+export function tellObject(object: KubeObject): string {
+  return tellRef(object, keyOf(object))
+}
+
 export function apiVersionOf({ group, version }: Pick<Resource, 'group' | 'version'>): string {
   return group ? `${group}/${version}` : version
 }

@@ -53,6 +53,42 @@ const variableFrom = () =>
     [exactlyOne(['apply', 'secret', 'configMap'], 'a variable comes from exactly one of apply, secret and configMap')],
   )
 
+const waits = {
+  WaitingForSecrets: 'False',
+  WaitingForWorkspaces: 'False',
+  DependencyFailed: 'False',
+  DependencyCycle: 'False',
+} as const
+
+const refusals = {
+  TemplateNotFound: 'False',
+  TemplateNotReady: 'False',
+  MissingVariables: 'False',
+  UnknownVariables: 'False',
+  InvalidVariables: 'False',
+  UnsafeValue: 'False',
+  CrossNamespaceReference: 'False',
+} as const
+
+const unfinished = {
+  Waiting: 'False', // Terraform was not asked for anything yet
+  NoEngine: 'False',
+  AmbiguousEngine: 'False',
+  NameTaken: 'False',
+  RevisionGone: 'False', // the template has not the revision that is pinned, and there is no Workspace yet
+  Creating: 'False',
+  Applying: 'False',
+  TerraformFailed: 'False',
+  ApprovalRequired: 'False',
+  AdoptionFrozen: 'False',
+  ApplyInterrupted: 'False',
+  EngineSilent: 'False',
+  StateMissing: 'False',
+} as const
+
+// Where it cannot be known whether all is applied, it is not ready.
+const undecided = { PlanOnly: 'False', Paused: 'False' } as const
+
 export const WorkspaceTemplateApply = kind({
   group: groups.infrastructure,
   kind: 'WorkspaceTemplateApply',
@@ -115,36 +151,11 @@ export const WorkspaceTemplateApply = kind({
       .optional()
       .describe('How far the application is.'),
   words: {
-    Ready: { Ready: 'True', NotReady: 'False', Deleting: 'False' },
-    DependenciesReady: {
-      Ready: 'True',
-      WaitingForSecrets: 'False',
-      WaitingForWorkspaces: 'False',
-      DependencyFailed: 'False',
-      DependencyCycle: 'False',
-    },
-    VariablesResolved: {
-      Resolved: 'True',
-      MissingVariables: 'False',
-      UnknownVariables: 'False',
-      InvalidVariables: 'False',
-      UnsafeValue: 'False',
-      CrossNamespaceReference: 'False',
-    },
-    Applied: {
-      Converged: 'True',
-      Creating: 'False',
-      Applying: 'False',
-      TerraformFailed: 'False',
-      ApprovalRequired: 'False',
-      AdoptionFrozen: 'False',
-      ApplyInterrupted: 'False',
-      EngineSilent: 'False',
-      StateMissing: 'False',
-      RevisionPinned: 'True',
-      PlanOnly: 'Unknown',
-      Paused: 'Unknown',
-    },
+    // Says what is worth reading of the three below: whichever is not True, in its own words.
+    Ready: { Ready: 'True', Deleting: 'False', ...waits, ...refusals, ...unfinished, ...undecided },
+    DependenciesReady: { Ready: 'True', ...waits },
+    VariablesResolved: { Resolved: 'True', ...refusals },
+    Applied: { Converged: 'True', RevisionPinned: 'True', ...unfinished, PlanOnly: 'Unknown', Paused: 'Unknown' },
     Drifted: { Drifted: 'True', InSync: 'False' },
     Synced: { ReconcileSuccess: 'True', ReconcileError: 'False', ReconcilePaused: 'False' },
     ...shared,

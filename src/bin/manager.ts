@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // capt-manager: wiring only.
-import { controllers } from '../controllers/index.ts'
+import { controllersOf } from '../controllers/index.ts'
 import { serveManager } from '../runtime/serve.ts'
 import { helpOf, settingsOf } from '../runtime/settings.ts'
 import { manage } from './manage.ts'
@@ -10,5 +10,5 @@ await manage({
   endWithinMs: 25_000, // a pod has 30 s
   settingsOf,
   helpOf,
-  serve: async (served) => serveManager({ ...served, controllers }),
+  serve: async (served) => serveManager({ ...served, controllers: controllersOf(served.settings) }),
 })

@@ -1,5 +1,9 @@
 // Every controller, by hand.
 import type { Controller } from '../runtime/controller.ts'
+import type { Settings } from '../runtime/settings.ts'
 import { workspaceTemplateController } from './workspacetemplate/index.ts'
+import { workspaceTemplateApplyController } from './workspacetemplateapply/index.ts'
 
-export const controllers: readonly Controller[] = [workspaceTemplateController]
+export function controllersOf(settings: Settings): readonly Controller[] {
+  return [workspaceTemplateController, workspaceTemplateApplyController(settings)]
+}

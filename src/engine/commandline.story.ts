@@ -463,3 +463,19 @@ describe('a remote module', () => {
     expect(seen).toContain(`Basic ${Buffer.from('me:hush').toString('base64')}`)
   })
 })
+
+test('a state that could not be written where it belongs is left in the folder, and pushed from there', async () => {
+  const { cli, applied, furnished } = await anEngine()
+  const where = await applied({ module: echo, inputs: vars('one') })
+  const stateFile = join(where.folder, 'terraform.tfstate.d/team.net/terraform.tfstate')
+  const after = await furnished({ module: echo, inputs: vars('two') })
+  expect(await cli.plan(after)).toMatchObject({ code: 2 })
+  const old = readFileSync(stateFile)
+  expect(await cli.apply(after)).toMatchObject({ code: 0 })
+  // As OpenTofu leaves it when its backend does not answer at the end.
+  writeFileSync(join(where.folder, 'errored.tfstate'), readFileSync(stateFile))
+  writeFileSync(stateFile, old)
+  expect(await cli.push(after)).toMatchObject({ code: 0 })
+  expect(existsSync(join(where.folder, 'errored.tfstate'))).toBe(false)
+  expect(await cli.plan(await furnished({ module: echo, inputs: vars('two') }))).toMatchObject({ code: 0 })
+})

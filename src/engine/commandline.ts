@@ -6,6 +6,7 @@ import { scrub } from '../terraform/scrub.ts'
 import type { Binary } from './binary.ts'
 import { type Run, runCommand } from './cli.ts'
 import type { Furnished, Ran, Terraform } from './terraform.ts'
+import { leftState } from './workfolder.ts'
 
 export interface CommandLine extends Terraform {
   get(where: Furnished): Promise<Ran> // loads the modules that a module uses, and nothing else
@@ -86,6 +87,12 @@ export function createCommandLine({ program, family, version, ...running }: Runn
       run(where, 'destroy', ['destroy', '-input=false', '-no-color', '-auto-approve', ...where.args.destroy]),
 
     outputs: async (where) => run(where, 'output', ['output', '-json', '-no-color'], { isJson: true }),
+
+    async push(where) {
+      const ran = await run(where, 'push', ['state', 'push', leftState])
+      if (ran.code === 0) await rm(join(where.folder, leftState), { force: true })
+      return ran
+    },
 
     unlock: async (where, lock) => run(where, 'unlock', ['force-unlock', '-force', lock]),
 

@@ -1,10 +1,11 @@
 // The connection Secret of a Workspace: all outputs, as Crossplane's provider writes them. It holds secrets, so nothing here is
 // logged and no message names a value.
 import { Secret } from '../api/neighbours.ts'
-import { apiVersionOf, type Key, keyOf, tellKey } from '../api/resource.ts'
+import { apiVersionOf, type Key, keyOf, type OwnerReference, tellKey } from '../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
+import { tenantOf } from './tenancy.ts'
 import type { Output } from './terraform.ts'
 
 export type Outputs = Readonly<Record<string, Output>>
@@ -52,19 +53,23 @@ export function createConnections(client: Pick<Client, 'get' | 'create' | 'patch
     async reserve(api, workspace) {
       const key = connectionKey(workspace)
       if (!key) return
+      checkTenant(workspace, key)
       const there = await read(key)
-      if (there) checkOurs(there, workspace)
+      if (there) checkOurs(there, ownerOf(api, workspace))
       else await make(api, workspace, key)
     },
     async fill(api, workspace, outputs) {
       const key = connectionKey(workspace)
       if (!key) return undefined
+      checkTenant(workspace, key)
       const data = Object.fromEntries(Object.entries(outputs).map(([name, output]) => [name, encoded(output)]))
       const there = await read(key)
       if (!there) return (await make(api, workspace, key, data)).metadata.resourceVersion
-      checkOurs(there, workspace)
+      checkOurs(there, ownerOf(api, workspace))
       const { uid, resourceVersion, ownerReferences = [] } = there.metadata
-      const owners = isOwned(there, workspace) ? {} : { ownerReferences: [...ownerReferences, ownerOf(api, workspace)] }
+      const owner = ownerOf(api, workspace)
+      const others = ownerReferences.filter((each) => !isSame(each, owner))
+      const owners = isOwned(there, workspace) ? {} : { ownerReferences: [...others, owner] }
       const gone = Object.keys(there.data ?? {}).filter((name) => !(name in data))
       const news = Object.entries(data).filter(([name, value]) => there.data?.[name] !== value)
       if (gone.length + news.length === 0 && Object.keys(owners).length === 0) return resourceVersion
@@ -83,7 +88,15 @@ function connectionKey({ metadata, spec }: Workspace): Key | undefined {
   return ref && namespace !== undefined ? { name: ref.name, namespace } : undefined
 }
 
-function ownerOf(api: WorkspaceAPI, { metadata: { name, uid = '' } }: Workspace) {
+// One that was made for an apply writes where the apply is.
+function checkTenant(workspace: Workspace, key: Key): void {
+  const tenant = tenantOf(workspace)
+  if (tenant === undefined || tenant === key.namespace) return
+  const where = `spec.writeConnectionSecretToRef leads to namespace ${key.namespace}`
+  throw new ConnectionError(`cannot write connection details: ${where}, but the Workspace is for ${tenant}`)
+}
+
+function ownerOf(api: WorkspaceAPI, { metadata: { name, uid = '' } }: Workspace): OwnerReference {
   const { workspace: resource } = api
   return {
     apiVersion: apiVersionOf(resource),
@@ -99,10 +112,15 @@ function isOwned({ metadata }: Secret, workspace: Workspace): boolean {
   return metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === workspace.metadata.uid) ?? false
 }
 
+// By name: a Workspace that was deleted and made again finds the Secret of its earlier life, until that is collected.
+function isSame(a: OwnerReference, b: OwnerReference): boolean {
+  return a.apiVersion === b.apiVersion && a.kind === b.kind && a.name === b.name
+}
+
 // Nobody's Secret is taken from them.
-function checkOurs(secret: Secret, workspace: Workspace): void {
+function checkOurs(secret: Secret, owner: OwnerReference): void {
   const other = secret.metadata.ownerReferences?.find(({ controller }) => controller)
-  if (other ? isOwned(secret, workspace) : secret.type === crossplane.connectionSecretType) return
+  if (other ? isSame(other, owner) : secret.type === crossplane.connectionSecretType) return
   const whose = other
     ? `belongs to ${other.kind} ${other.name}`
     : `is of type ${secret.type ?? 'Opaque'}, not one of ours`

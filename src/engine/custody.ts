@@ -1,12 +1,15 @@
 // Around every run: what must be looked at before it and written down before and after it, so that no state and no knowledge of
 // what was made is lost, however a run ends. It runs nothing but `unlock`.
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { annotations } from '../api/keys.ts'
 import type { Key } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Interrupted, Planned } from '../terraform/planned.ts'
-import { judgeState, type StateHead } from '../terraform/state.ts'
+import { judgeState, readStateHead, type StateHead } from '../terraform/state.ts'
 import { backendOf, fetchState, type State, stateKey } from './backend.ts'
+import type { Folder } from './folders.ts'
 import type { Inputs } from './inputs.ts'
 import { inFlight } from './interrupted.ts'
 import { isAlive, type Machine } from './life.ts'
@@ -27,13 +30,15 @@ export interface Custody {
   look(whose: Whose, where: Furnished): Promise<Kept>
   // Why nothing may be applied on that state, as a sentence.
   objection(whose: Whose, kept: Kept): string | undefined
-  interruption(kept: Kept, planned: Planned): Interrupted | undefined
+  interruption(where: Folder, kept: Kept, planned: Planned): Promise<Interrupted | undefined>
+  // A state that is nowhere but in a work folder.
+  rescue(whose: Whose, state: string, revision: string): Promise<void>
   keepPlan(whose: Whose, id: string, text: string): Promise<void>
-  begin(whose: Whose, kept: Kept, run: Beginning): Promise<void>
+  begin(whose: Whose, where: Folder, kept: Kept, run: Beginning): Promise<void>
   // With the inputs of an apply: they are what a later destroy needs.
   end(whose: Whose, kept: Kept, inputs?: Inputs): Promise<void>
   // Runs it; when a lock keeps it from running that we may release, releases it and runs it again.
-  unlocked(whose: Whose, where: Furnished, run: () => Promise<Ran>): Promise<Ran>
+  unlocked(whose: Whose, where: Folder, run: () => Promise<Ran>): Promise<Ran>
   forget(whose: Whose): Promise<void>
 }
 
@@ -81,24 +86,25 @@ export function createCustody(options: CustodyOptions): Custody {
       return verdict.is === 'fine' ? undefined : verdict.message
     },
 
-    interruption: ({ memory: { run } }, planned) => run && inFlight({ run, log: undefined, planned }),
+    async interruption(where, { memory: { run } }, planned) {
+      return run && inFlight({ run, log: await where.cutOff(run.startedAt), planned })
+    },
+
+    async rescue(whose, state, revision) {
+      const head = readStateHead(state)
+      if (head) told(await records.keepState(whose, { bytes: await promisify(gzip)(state), head }, revision))
+    },
 
     keepPlan: async (whose, id, text) => told(await records.keepPlan(whose, { id, text })),
 
-    async begin(whose, { state }, { operation, revision, creates }) {
+    async begin(whose, where, { state }, { operation, revision, creates }) {
       if (typeof state?.head === 'object') {
         told(await records.keepState(whose, { bytes: state.bytes, head: state.head }, revision))
       }
       const { host, bootId } = machine
-      await records.noteRun(whose, {
-        operation,
-        revision,
-        startedAt: date().toISOString(),
-        instance,
-        host,
-        bootId,
-        creates,
-      })
+      const startedAt = date().toISOString()
+      await where.noteRun(startedAt)
+      await records.noteRun(whose, { operation, revision, startedAt, instance, host, bootId, creates })
     },
 
     async end(whose, kept, inputs) {
@@ -112,7 +118,9 @@ export function createCustody(options: CustodyOptions): Custody {
       if (!lock) return ran
       const { run: noted } = await records.recall(whose)
       const unlock = whose.workspace.metadata.annotations?.[annotations.unlock]
-      const alive = noted?.child && (await isAlive(noted.child))
+      // No folder is furnished while a command of ours still runs in it.
+      const isHere = noted !== undefined && (await where.cutOff(noted.startedAt)) !== undefined
+      const alive = isHere ? false : noted?.child && (await isAlive(noted.child))
       const verdict = judgeLock({ lock, run: noted, me: machine, isAlive: alive, unlock })
       if (verdict.is === 'free') return ran
       if (verdict.is !== 'releasable') return { ...ran, err: `${ran.err}\n${verdict.message}\n` }

@@ -6,7 +6,7 @@ export interface FluxSource extends KubeObject {
   readonly status?: { readonly artifact?: { readonly url: string; readonly digest?: string } }
 }
 
-const sources = [source('GitRepository', 'gitrepositories'), source('OCIRepository', 'ocirepositories')]
+export const fluxSources = [source('GitRepository', 'gitrepositories'), source('OCIRepository', 'ocirepositories')]
 
 function source(kind: string, plural: string): Resource<FluxSource> {
   return { group: 'source.toolkit.fluxcd.io', version: 'v1', kind, plural, keep: slim }
@@ -15,7 +15,7 @@ function source(kind: string, plural: string): Resource<FluxSource> {
 // GitRepository::flux-system/modules
 export function readFluxRef(module: string): { readonly resource: Resource<FluxSource>; readonly key: Required<Key> } {
   const [, kind = '', namespace = '', name = ''] = /^(\w+)::([^/]+)\/([^/]+)$/.exec(module) ?? []
-  const resource = sources.find((each) => each.kind.toLowerCase() === kind.toLowerCase())
+  const resource = fluxSources.find((each) => each.kind.toLowerCase() === kind.toLowerCase())
   if (resource) return { resource, key: { namespace, name } }
   throw new InputsError('module names no Flux source: write GitRepository::namespace/name, or OCIRepository::…')
 }

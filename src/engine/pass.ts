@@ -4,17 +4,20 @@
 // Guarantees. The generation that is told as done is the one that was read at the beginning, whatever happens meanwhile. Every
 // write is to the object that was read, by its uid. Nothing is written that would change nothing. Assumption. No other pass over
 // the same Workspace runs.
+import { hashOf } from '../api/canonical.ts'
 import type { Said } from '../api/condition.ts'
 import { annotations as ours } from '../api/keys.ts'
 import { isWithin } from '../api/record.ts'
-import { type Key, type KubeObject, keyOf, resourceName } from '../api/resource.ts'
+import { type Key, type KubeObject, keyOf, resourceName, tellKey } from '../api/resource.ts'
 import { crossplane, type ProviderConfig, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { ApiError, isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
+import type { Log } from '../runtime/log.ts'
 import { type Command, tellFailure } from '../terraform/failureform.ts'
 import { noteOf, readPlan } from '../terraform/planned.ts'
 import { tellPlanNote } from '../terraform/plannote.ts'
 import { readPlanText } from '../terraform/plantext.ts'
+import { scrub } from '../terraform/scrub.ts'
 import { tellWorkspaceConditions } from './conditions.ts'
 import { ConnectionError, type Connections, type Outputs } from './connection.ts'
 import type { Custody, Kept } from './custody.ts'
@@ -28,9 +31,10 @@ import {
   type Seen,
   type Step,
 } from './decide.ts'
-import { type Asked, type Inputs, InputsError } from './inputs.ts'
+import type { Folder, Folders } from './folders.ts'
+import { type Asked, type Inputs, InputsError, ownFiles } from './inputs.ts'
 import { readOutputs, shownOf } from './outputs.ts'
-import type { Furnished, Ran, Terraform } from './terraform.ts'
+import type { Ran, Terraform } from './terraform.ts'
 import { configRefOf, type Usages } from './usages.ts'
 
 export interface Hands {
@@ -42,20 +46,9 @@ export interface Hands {
   readonly usages: Usages
   readonly blocked: () => string | undefined // why nothing can be run at all
   readonly now: () => string // as conditions write time
+  readonly log: Log
   gather(asked: Asked): Promise<Inputs>
   record(subject: KubeObject, event: Happening): void
-}
-
-export interface Folders {
-  // Puts everything into the folder of the Workspace.
-  furnish(workspace: Workspace, inputs: Inputs): Promise<Folder>
-  remove(workspace: Workspace): Promise<void>
-}
-
-export interface Folder extends Furnished {
-  readonly checksum: string // of all that is in it
-  readonly isInitialised: boolean // for just that
-  noteInitialised(): Promise<void>
 }
 
 export interface Passed {
@@ -66,6 +59,7 @@ export interface Passed {
 }
 
 const fieldManager = 'capt-engine'
+const logged: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']) // where enableTerraformCLILogging asks for it
 
 // What is on the desk during a pass, beside what was decided on.
 interface Desk {
@@ -84,6 +78,8 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
   const cli = `${terraform.family} ${terraform.version}`
   // Which version of its connection Secret was ours last, so that an unchanged poll need not ask for outputs.
   const published = new Map<string, string | undefined>()
+  // The first init of a backend makes its default state there: two at once would hinder each other.
+  const firstInits = new Map<string, Promise<Ran>>()
 
   async function pass(api: WorkspaceAPI, key: Key): Promise<Passed> {
     const did: string[] = []
@@ -131,12 +127,17 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         } catch (error) {
           return { failed: refusal(error, step.what) }
         }
-        const creates = [...planned.create, ...planned.replace]
-        await custody.begin(desk, keptOn(desk), { operation: 'apply', revision: revisionOn(desk), creates })
         await annotate(desk, {
           ...(step.what === 'create' && { [crossplane.createPending]: now() }),
           [ours.cli]: cli,
           [ours.plan]: tellPlanNote(note),
+        })
+        // The last before the apply: what is noted and does not end is held to have run.
+        const creates = [...planned.create, ...planned.replace]
+        await custody.begin(desk, folderOn(desk), keptOn(desk), {
+          operation: 'apply',
+          revision: revisionOn(desk),
+          creates,
         })
         return { begun: step.what }
       }
@@ -152,10 +153,17 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         await writeStatus(desk, step.said)
         if (step.event) hands.record(workspace, step.event)
         return {}
-      case 'destroy':
+      case 'destroy': {
+        const failure = await bringStateHome(desk)
+        if (failure) return failure
         desk.kept = await custody.look(desk, folderOn(desk))
-        await custody.begin(desk, desk.kept, { operation: 'destroy', revision: revisionOn(desk), creates: [] })
+        await custody.begin(desk, folderOn(desk), desk.kept, {
+          operation: 'destroy',
+          revision: revisionOn(desk),
+          creates: [],
+        })
         return run(desk, 'destroy', 'delete')
+      }
       case 'forget':
         return forget(desk)
       case 'release':
@@ -206,30 +214,41 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function plan(desk: Desk): Promise<Done> {
     const folder = folderOn(desk)
+    const failure = await bringStateHome(desk)
+    if (failure) return failure
     const kept = await custody.look(desk, folder)
     desk.kept = kept
     const objection = custody.objection(desk, kept)
     if (objection !== undefined) return { failed: { phase: 'observe', told: objection } }
-    const ran = await command(desk, async () => terraform.plan(folder))
-    if (ran.code !== 0 && ran.code !== 2) return failed('plan', 'observe', ran)
+    const ran = await command(desk, 'plan')
+    if (ran.code !== 0 && ran.code !== 2) return failed(desk, 'plan', 'observe', ran)
     if (ran.code === 0) {
       if (kept.memory.run) await custody.end(desk, kept) // a run that was killed, and left nothing to be done
       return { plan: 'same' }
     }
     let planned = readPlanText(ran.out)
     if (!planned) {
-      const shown = await command(desk, async () => terraform.showPlan(folder))
-      if (shown.code !== 0) return failed('showPlan', 'observe', shown)
+      const shown = await command(desk, 'showPlan')
+      if (shown.code !== 0) return failed(desk, 'showPlan', 'observe', shown)
       planned = readPlan(shown.out)
     }
-    const interrupted = custody.interruption(kept, planned)
+    const interrupted = await custody.interruption(folder, kept, planned)
     const note = noteOf(planned, {
       revision: revisionOn(desk),
       ...(typeof kept.state?.head === 'object' && { serial: kept.state.head.serial }),
       ...(interrupted && { interrupted }),
     })
-    await custody.keepPlan(desk, note.id, ran.out)
+    await custody.keepPlan(desk, note.id, hidden(desk, ran.out))
     return { plan: { planned, interrupted, note } }
+  }
+
+  // A command that could not write its state leaves it in the folder. Nothing goes on before it is where it belongs.
+  async function bringStateHome(desk: Desk): Promise<Done | undefined> {
+    const state = await folderOn(desk).leftState()
+    if (state === undefined) return undefined
+    await custody.rescue(desk, state, revisionOn(desk))
+    const ran = await command(desk, 'push')
+    return ran.code === 0 ? undefined : failed(desk, 'push', 'observe', ran)
   }
 
   async function publish(desk: Desk): Promise<Done> {
@@ -239,8 +258,8 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     try {
       const isKnown = published.has(uid) && published.get(uid) === (await connections.versionOf(workspace))
       if (isKnown) return { isPublished: true }
-      const ran = await command(desk, async () => terraform.outputs(folderOn(desk)))
-      if (ran.code !== 0) return failed('outputs', phase, ran)
+      const ran = await command(desk, 'outputs')
+      if (ran.code !== 0) return failed(desk, 'outputs', phase, ran)
       desk.outputs = readOutputs(ran.out)
       published.set(uid, await connections.fill(api, workspace, desk.outputs))
       return { isPublished: true }
@@ -251,42 +270,54 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function forget(desk: Desk): Promise<Done> {
     const { done } = desk
-    const folder = folderOn(desk)
-    const ran = await command(desk, async () => terraform.forget(folder))
-    const isGone = ran.code === 0 || /doesn't exist/.test(ran.err) || folder.workspace === 'default' // which always is
+    const ran = await command(desk, 'forget')
+    const isGone = ran.code === 0 || /doesn't exist/.test(ran.err)
     if (!isGone && !done.isDestroyed) return { isStateKept: true } // it holds something: that is destroyed first
-    if (!isGone) return failed('forget', 'delete', ran)
+    if (!isGone) return failed(desk, 'forget', 'delete', ran)
     await custody.forget(desk)
     return { isForgotten: true }
   }
 
   // A command that cannot even be run has failed, and says why.
-  async function command(desk: Desk, run: () => Promise<Ran>): Promise<Ran> {
-    const attempt = async (): Promise<Ran> => {
+  async function command(desk: Desk, name: Exclude<Command, 'get' | 'flux' | 'unlock'>): Promise<Ran> {
+    const folder = folderOn(desk)
+    const ran = await custody.unlocked(desk, folder, async (): Promise<Ran> => {
       try {
-        return await run()
+        return await terraform[name](folder)
       } catch (error) {
         return { code: 1, out: '', err: `Error: ${troubleOf(error)}\n`, ended: 'byItself' }
       }
+    })
+    if (desk.inputs?.isLogged && logged.has(name)) {
+      hands.log.info('Terraform says', {
+        command: name,
+        object: tellKey(keyOf(desk.start)),
+        text: hidden(desk, ran.out),
+      })
     }
-    return custody.unlocked(desk, folderOn(desk), attempt)
+    return ran
+  }
+
+  async function afterTheFirst(backend: string, start: () => Promise<Ran>): Promise<Ran> {
+    const first = firstInits.get(backend)
+    const mine = first ? first.then(start, start) : start()
+    if (!first) firstInits.set(backend, mine)
+    return mine
   }
 
   async function init(desk: Desk): Promise<Done> {
-    const folder = folderOn(desk)
-    const ran = await command(desk, async () => terraform.init(folder))
-    if (ran.code !== 0) return failed('init', 'connect', ran)
-    await folder.noteInitialised()
+    const ran = await afterTheFirst(backendOn(desk), async () => command(desk, 'init'))
+    if (ran.code !== 0) return failed(desk, 'init', 'connect', ran)
+    await folderOn(desk).noteInitialised()
     return { isInitialised: true }
   }
 
   async function run(desk: Desk, name: 'apply' | 'destroy', phase: Phase): Promise<Done> {
-    const folder = folderOn(desk)
-    const ran = await command(desk, async () => terraform[name](folder))
+    const ran = await command(desk, name)
     // One that was killed may have made more than it wrote down: then the run stays noted as one that did not end.
     const wasKilled = ran.code >= 128 && ran.ended !== 'byItself'
     if (!wasKilled) await custody.end(desk, keptOn(desk), name === 'apply' ? desk.inputs : undefined)
-    if (ran.code !== 0) return failed(name, phase, ran)
+    if (ran.code !== 0) return failed(desk, name, phase, ran)
     return name === 'apply' ? { isApplied: true } : { isDestroyed: true }
   }
 
@@ -382,13 +413,21 @@ function folderOn({ folder }: Desk): Folder {
   return folder
 }
 
+function backendOn({ inputs }: Desk): string {
+  return hashOf([inputs?.files[ownFiles.configuration], inputs?.files[ownFiles.backend]])
+}
+
 // What was asked for: as the manager names it, else by what reaches Terraform.
 function revisionOn({ start, folder }: Desk): string {
   return start.metadata.annotations?.[ours.revision] ?? folder?.checksum ?? ''
 }
 
-function failed(command: Command, phase: Phase, ran: Ran): Done {
-  return { failed: { phase, told: tellFailure(command, ran) } }
+function failed(desk: Desk, command: Command, phase: Phase, ran: Ran): Done {
+  return { failed: { phase, told: tellFailure(command, { ...ran, err: hidden(desk, ran.err) }) } }
+}
+
+function hidden({ inputs }: Desk, text: string): string {
+  return scrub(text, inputs?.secrets)
 }
 
 // Of something on this machine, as a sentence; what the API server does is not told so.

@@ -38,6 +38,7 @@ export interface Terraform {
   apply(where: Furnished): Promise<Ran> // the plan that was kept
   destroy(where: Furnished): Promise<Ran>
   outputs(where: Furnished): Promise<Ran> // their JSON
+  push(where: Furnished): Promise<Ran> // writes the state that was left in the folder to where it belongs
   unlock(where: Furnished, lock: string): Promise<Ran> // releases a lock by its id, whoever holds it
   forget(where: Furnished): Promise<Ran> // deletes Terraform's workspace, whose state must be empty
 }

@@ -86,13 +86,17 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
   }
 }
 
+// What Terraform calls a state that it could not write to where it belongs.
+export const leftState = 'errored.tfstate'
+
 const cutOff = ['apply.out', 'destroy.out']
+export const runNote = 'begun' // which run it was that printed them
 
 // What commands of an earlier pass left when they were cut off: temporary files, a plan, what they printed.
 async function tidy({ tmp, run }: Pick<ReturnType<typeof placesIn>, 'tmp' | 'run'>): Promise<void> {
   for (const folder of [tmp, run]) {
     for (const name of await readdir(folder)) {
-      if (!cutOff.includes(name)) await rm(join(folder, name), { recursive: true, force: true })
+      if (![...cutOff, runNote].includes(name)) await rm(join(folder, name), { recursive: true, force: true })
     }
   }
 }

@@ -1,4 +1,5 @@
 // A command line as Go's programs have them, read from a declaration that says each flag once. It knows no flag by name.
+import { nearest } from '../api/nearest.ts'
 
 // One kind of value: what it is called in the help, and how it is read. `read` throws what is wrong with it.
 export interface Form<T> {
@@ -163,20 +164,8 @@ export const duration: Form<number> = {
 }
 
 function suggestion(name: string, names: readonly string[]): string {
-  const [nearest] = names.map((each) => [distance(name, each), each] as const).toSorted(([a], [b]) => a - b)
-  return nearest && nearest[0] <= Math.ceil(name.length / 3) ? `, did you mean --${nearest[1]}?` : ''
-}
-
-// How many letters must be changed, added or taken away to make one of the other.
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 0; i < a.length; i++) {
-    const next = [i + 1]
-    for (let j = 0; j < b.length; j++)
-      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + Number(a[i] !== b[j])))
-    row = next
-  }
-  return row.at(-1) ?? 0
+  const meant = nearest(name, names)
+  return meant === undefined ? '' : `, did you mean --${meant}?`
 }
 
 const columns = 100

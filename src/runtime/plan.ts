@@ -11,14 +11,14 @@ export interface Ref {
 }
 
 export type Effect =
-  // Server-side apply of what we want of an object; not sent when the object already says all of it, unless the wishes
-  // have become fewer. What the cache does not know is made, but never taken from somebody else.
+  // Server-side apply of what we want of an object; not sent when the object already says all of it. An object whose
+  // wishes can become fewer carries an annotation that changes with them. What the cache does not know is made, but
+  // never taken from somebody else.
   | {
       readonly do: 'apply'
       readonly resource: Resource
       readonly object: KubeObject
       readonly fieldManager?: string // none: the controller's own
-      readonly isFewer?: boolean
     }
   // What that field manager wished of the object is wished no more.
   | { readonly do: 'withdraw'; readonly resource: Resource; readonly object: KubeObject; readonly fieldManager: string }

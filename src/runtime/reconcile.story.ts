@@ -125,13 +125,6 @@ test('what is made is not taken from somebody who was there unseen, and what is 
   await carry({ effects: [apply(configMap('child', { a: 'ours', b: 'more' }))] })
   const ours = await client.get(ConfigMap, { ...key, name: 'child' })
   expect(ours.data).toEqual({ a: 'ours', b: 'more' })
-
-  // Fewer wishes are sent though the object says all that is left of them.
-  cached.set('child', ours)
-  const fewer = configMap('child', { a: 'ours' })
-  expect(await carry({ effects: [apply(fewer)] })).toMatchObject({ did: [] })
-  await carry({ effects: [{ do: 'apply', resource: ConfigMap, object: fewer, isFewer: true }] })
-  expect((await client.get(ConfigMap, child)).data).toEqual({ a: 'ours' })
 })
 
 test('finalizers are shared, a field manager of its own takes back what it wished, and a patch is of the object as it was seen', async () => {

@@ -68,9 +68,9 @@ async function perform(effect: Effect, kind: Kind, subject: Subject, hands: Hand
   const { client, read, fieldManager } = hands
   switch (effect.do) {
     case 'apply': {
-      const { resource, object, fieldManager: manager = fieldManager, isFewer = false } = effect
+      const { resource, object, fieldManager: manager = fieldManager } = effect
       const existing = read.get(resource, keyOf(object))
-      if (existing && !isFewer && isTold(object, existing)) return {}
+      if (existing && isTold(object, existing)) return {}
       const { uid = existing?.metadata.uid } = object.metadata
       const wanted = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
       // By force only where we know whose it is: what is in our way unseen must not be overrun.

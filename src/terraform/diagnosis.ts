@@ -95,6 +95,11 @@ const rules: readonly Rule[] = [
   },
   {
     class: 'dependency',
+    says: /\bcreate it, or correct /,
+    hint: 'create what the error names, or correct the reference',
+  },
+  {
+    class: 'dependency',
     says: /ProviderConfig\S* "?[\w.-]*"? ?not found|cannot get (?:referenced )?ProviderConfig/i,
     hint: 'create that ProviderConfig, or name another in providerConfigRef',
   },
@@ -105,7 +110,7 @@ const rules: readonly Rule[] = [
   },
   {
     class: 'timeout',
-    says: /timeout while waiting|context deadline exceeded|timed? ?out\b|signal: (?:killed|terminated|interrupt)|i\/o timeout|deadline exceeded|context canceled/i,
+    says: /timeout while waiting|context deadline exceeded|timed? ?out\b|took longer than it may|signal: (?:killed|terminated|interrupt)|i\/o timeout|deadline exceeded|context canceled/i,
     hint: 'look in AWS what it waits for; it is tried again, and the engine may need a longer --timeout',
   },
   {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { FailureClass } from './diagnosis.ts'
 import { readFailure } from './failure.ts'
+import { tellFailure } from './failureform.ts'
 
 // A message as provider-terraform writes it.
 function packed(text: string | Buffer, step = 'update'): string {
@@ -198,8 +199,30 @@ describe('a failure has a class and a hint:', () => {
       'cannot determine creation result - remove the crossplane.io/external-create-pending annotation if it is safe to proceed',
       'interrupted',
     ],
+    [
+      'dependency',
+      'connect failed: cannot get Secret team-a/x: 404: create it, or correct env[0].secretKeyRef',
+      'create what the error names',
+    ],
   ])('%s, which the engine itself tells', (kind, message, hint) => {
     expect(readFailure(message)).toMatchObject({ class: kind, hint: expect.stringContaining(hint) as string })
+  })
+
+  test.each([
+    ['timeout', 'it took longer than it may (--timeout) and was interrupted', 'timeout'],
+    ['stopped', 'it was interrupted because the engine stops', 'unknown'],
+  ] as const)('a run that was interrupted (%s) did not fail for what it printed', (ended, summary, kind) => {
+    const err = `${anError('execution halted')}${anError('no more')}`
+    const failure = readFailure(`update failed: ${tellFailure('apply', { code: 1, err, ended })}`)
+    expect(failure).toMatchObject({ summary, class: kind, text: err })
+  })
+
+  test('what our engine tells is read as what the provider tells', () => {
+    const err = anError('first')
+    const told = tellFailure('apply', { code: 1, err, ended: 'byItself' })
+    expect(readFailure(`update failed: ${told}`)).toEqual(readFailure(packed(err)))
+    const mute = tellFailure('plan', { code: 3, err: '', ended: 'byItself' })
+    expect(readFailure(`observe failed: ${mute}`).summary).toBe('it ended with code 3 and said nothing')
   })
 
   test('a lock names who holds it, since when, and how it is released', () => {
@@ -268,13 +291,11 @@ describe('a blob', () => {
 
   test('that is none leaves what the engine said beside it', () => {
     const message = packed(anError('first')).replace(/echo "H4s/, 'echo "AAA')
-    expect(readFailure(message)).toMatchObject({ step: 'update', summary: 'first.', text: 'first.' })
+    expect(readFailure(message)).toMatchObject({ step: 'update', summary: 'first', text: 'first' })
   })
 
   test('that would fill the memory is read as far as it is of use', () => {
-    const failure = readFailure(
-      packed(Buffer.concat([Buffer.from(anError('first')), Buffer.alloc(100_000_000, 'x\n')])),
-    )
+    const failure = readFailure(packed(Buffer.concat([Buffer.from(anError('first')), Buffer.alloc(20_000_000, 'x\n')])))
     expect(failure.summary).toContain('first (aws_thing.x, main.tf line 1)')
     expect(Buffer.byteLength(failure.text)).toBeLessThanOrEqual(65_536)
   })

@@ -2,6 +2,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { constants, gunzipSync } from 'node:zlib'
 import { diagnosed, type FailureClass, lockIn } from './diagnosis.ts'
+import { interruptions } from './failureform.ts'
 import { scrub } from './scrub.ts'
 
 export interface Failure {
@@ -23,10 +24,16 @@ const unpackedLength = 2 ** 18 // a message may hold a thousand times its length
 export function readFailure(message: string, secrets: readonly string[] = []): Failure {
   const step = steps.find((each) => message.startsWith(`${each} failed: `))
   const told = step ? message.slice(`${step} failed: `.length) : message
-  const text = scrub(printedIn(told) ?? withoutBlob(told), secrets)
-  const [first, ...others] = errorsIn(text)
-  const error = first ?? { title: oneLine(text), where: '', detail: '' }
+  const printed = printedIn(told)
+  const said = scrub(saidIn(told), secrets)
+  const text = printed === undefined ? said : scrub(printed, secrets)
+  const [first, ...others] = isInterrupted(said) ? [] : errorsIn(text)
+  const error = first ?? { title: oneLine(said), where: '', detail: '' }
   return { step, summary: summaryOf(error, others.length), ...diagnosed(error), text: cut(text, textLength) }
+}
+
+function isInterrupted(said: string): boolean {
+  return Object.values(interruptions).some((each) => said.startsWith(each))
 }
 
 const blob = /\s*To see the full error run: echo "?(?<blob>[A-Za-z0-9+/=]*)"?(?: \| base64 -d \| gunzip)?/
@@ -57,9 +64,9 @@ function unpacked(packed: Buffer, finishFlush: number): string | undefined {
 }
 
 // What the engine itself says of it.
-function withoutBlob(message: string): string {
+function saidIn(message: string): string {
   const rest = message.replace(blob, '')
-  const summary = /Terraform encountered an error\. Summary: (?<summary>[^]*)$/.exec(rest)?.groups?.['summary']
+  const summary = /Terraform encountered an error\. Summary: (?<summary>[^]*?)\.?$/.exec(rest)?.groups?.['summary']
   return plain((summary ?? rest).slice(0, unpackedLength))
 }
 

@@ -2,7 +2,7 @@
 // Values that must not be seen have to be out of the text before.
 import { gzipSync } from 'node:zlib'
 
-// The words of Crossplane's provider; of the last two it has none.
+// The words of Crossplane's provider; of the last three it has none.
 const troubles = {
   get: 'cannot get remote Terraform module',
   flux: 'cannot get Flux Artefact Terraform module',
@@ -13,6 +13,7 @@ const troubles = {
   outputs: 'cannot list Terraform outputs',
   forget: 'cannot delete Terraform workspace',
   showPlan: 'cannot read the Terraform plan',
+  push: 'cannot write the state of the last run, which is kept in the work folder and in a copy: cannot push Terraform state',
   unlock: 'cannot release the Terraform state lock',
 } as const
 
@@ -39,9 +40,13 @@ export function tellFailure(command: Command, failed: Failed): string {
 }
 
 // Of a command that was interrupted, what it printed is not the reason.
+export const interruptions = {
+  timeout: 'it took longer than it may (--timeout) and was interrupted',
+  stopped: 'it was interrupted because the engine stops',
+} as const
+
 function summaryOf({ code, err, ended }: Failed): string {
-  if (ended === 'timeout') return 'it took longer than it may (--timeout) and was interrupted'
-  if (ended === 'stopped') return 'it was interrupted because the engine stops'
+  if (ended !== 'byItself') return interruptions[ended]
   const told = /Error: (.+)/.exec(err)?.[1] ?? err.split('\n').find((line) => line.trim() !== '')
   return (told ?? `it ended with code ${code} and said nothing`).trim().slice(0, longestSummary)
 }

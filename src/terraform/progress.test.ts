@@ -35,6 +35,10 @@ const failed = (generation?: number) => ({
   ...aCondition('Synced', 'False', 'ReconcileError', generation),
   message: 'observe failed: cannot get it',
 })
+const waits = (generation = 2) => ({
+  ...aCondition('Synced', 'False', 'ReconcileError', generation),
+  message: 'update failed: held for approval: this plan deletes 1',
+})
 const stopped = aCondition('Synced', 'False', 'ReconcilePaused', 2)
 
 const pending = { 'crossplane.io/external-create-pending': '2026-11-15T23:22:53Z' }
@@ -80,17 +84,26 @@ describe('a Workspace is', () => {
     ['paused', 'that is told to pause', { conditions: converged, annotations: paused }],
     ['paused', 'that has stopped', { conditions: [ready, stopped], annotations: paused }],
     ['paused', 'that may do nothing', { conditions: converged, policies: [] }],
-    ['held', 'that waits for a word', { conditions: converged, annotations: plan('Destructive') }],
+    ['held', 'that waits for a word', { conditions: [ready, waits()], annotations: plan('Destructive') }],
     [
       'held',
       'whose approval is of another plan',
-      { conditions: converged, annotations: { ...plan('Destructive'), 'capt.appthrust.io/approve': 'p0' } },
+      { conditions: [ready, waits()], annotations: { ...plan('Destructive'), 'capt.appthrust.io/approve': 'p0' } },
     ],
     [
       'applying',
       'that has just been approved',
-      { conditions: converged, annotations: { ...plan('Destructive'), 'capt.appthrust.io/approve': 'p1' } },
+      { conditions: [ready, waits()], annotations: { ...plan('Destructive'), 'capt.appthrust.io/approve': 'p1' } },
     ],
+    ['applying', 'that was held and has begun', { conditions: [ready, waits()], annotations: plan() }],
+    [
+      'applying',
+      'that was changed since it was held',
+      { conditions: [ready, waits(1)], annotations: plan('Destructive') },
+    ],
+    ['converged', 'that is no longer held', { conditions: converged, annotations: plan('Destructive') }],
+    ['failed', 'that was held and now fails', { conditions: [ready, failed(2)], annotations: plan('Destructive') }],
+    ['failed', 'that is held without a note', { conditions: [ready, waits()] }],
     ['leaving', 'that is deleted', { conditions: converged, deletionTimestamp: '2026-11-16T00:00:00Z' }],
     ['leaving', 'that is deleted and fails', { conditions: [failed(2)], deletionTimestamp: '2026-11-16T00:00:00Z' }],
   ])('%s %s', (is, _, facts) => {
@@ -113,8 +126,17 @@ test('it tells why it failed', () => {
   })
 })
 
+test('it tells why it cannot leave', () => {
+  const deletionTimestamp = '2026-11-16T00:00:00Z'
+  expect(progressOf(aWorkspace({ conditions: [failed(2)], deletionTimestamp }))).toMatchObject({
+    is: 'leaving',
+    failure: { summary: 'cannot get it' },
+  })
+  expect(progressOf(aWorkspace({ conditions: converged, deletionTimestamp }))).toMatchObject({ failure: undefined })
+})
+
 test('it tells what would go', () => {
-  const facts = { conditions: converged, annotations: plan('Destructive') }
+  const facts = { conditions: [ready, waits()], annotations: plan('Destructive') }
   const note = { id: 'p1', delete: 1, gone: ['aws_vpc.this'], held: 'Destructive' }
   expect(progressOf(aWorkspace(facts))).toMatchObject({ is: 'held', note })
   expect(progressOf(aWorkspace({ conditions: converged, annotations: plan() })).note?.id).toBe('p1')

@@ -6,7 +6,7 @@ import { type PlanNote, readPlanNote } from './plannote.ts'
 import { isAllowed } from './policies.ts'
 
 export type Stage =
-  | { readonly is: 'leaving' }
+  | { readonly is: 'leaving'; readonly failure: Failure | undefined }
   | { readonly is: 'paused' }
   | { readonly is: 'waiting' } // no engine has left a sign yet
   | { readonly is: 'creating'; readonly since: string | undefined } // for the first time
@@ -33,17 +33,21 @@ export function progressOf(workspace: Workspace): Progress {
 
 function stageOf(workspace: Workspace): Stage {
   const { metadata, spec } = workspace
-  if (metadata.deletionTimestamp !== undefined) return { is: 'leaving' }
-  if (isPaused(workspace)) return { is: 'paused' }
-  const note = noteOn(workspace)
-  // The engine writes its note anew with every plan, so one that holds is the last word, unless ours has come since.
-  if (note?.held)
-    return metadata.annotations?.[annotations.approve] === note.id ? { is: 'applying' } : { is: 'held', note }
-
   const synced = conditionOf(workspace, 'Synced')
   const ready = conditionOf(workspace, 'Ready')
-  if (synced?.reason === 'ReconcileError' && !isOld(synced, workspace))
-    return { is: 'failed', failure: readFailure(synced.message ?? '') }
+  // One of an earlier generation is old news.
+  const trouble = synced?.reason === 'ReconcileError' && !isOld(synced, workspace) ? (synced.message ?? '') : undefined
+  const failure = trouble === undefined ? undefined : readFailure(trouble)
+  if (metadata.deletionTimestamp !== undefined) return { is: 'leaving', failure }
+  if (isPaused(workspace)) return { is: 'paused' }
+  const note = noteOn(workspace)
+  // A note stays until there is another plan: it holds as long as the engine says so, and ours is not the last word. What the
+  // engine says stays until the run that was approved has ended.
+  if (note && failure?.summary.startsWith('held')) {
+    const isApproved = metadata.annotations?.[annotations.approve] === note.id
+    return note.held && !isApproved ? { is: 'held', note } : { is: 'applying' }
+  }
+  if (failure) return { is: 'failed', failure }
   if (!isAllowed(spec.managementPolicies, 'Create') || !isAllowed(spec.managementPolicies, 'Update'))
     return hasSign(workspace) ? { is: 'planOnly' } : { is: 'waiting' }
   if (ready?.status === 'True') {

@@ -91,7 +91,13 @@ function mismatches({ spec }: Template, declared: readonly Declared[], shape: Sh
 type ForProvider = Template['spec']['template']['spec']['forProvider']
 
 // Whether the template itself gives a variable a value. Files and further arguments may give any.
-function givenIn({ vars = [], varmap = {}, env = [], varFiles = [], ...args }: ForProvider): (name: string) => boolean {
+export function givenIn({
+  vars = [],
+  varmap = {},
+  env = [],
+  varFiles = [],
+  ...args
+}: ForProvider): (name: string) => boolean {
   const given = [...(args.planArgs ?? []), ...(args.applyArgs ?? [])]
   if (varFiles.length > 0 || given.some((arg) => /^--?var/.test(arg))) return () => true
   const names = new Set([...vars.map(({ key }) => key), ...Object.keys(varmap), ...env.map(({ name }) => name)])

@@ -3,18 +3,15 @@ import { type Key, keyOf, tellKey } from '../../api/resource.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { controller, itself, mapped } from '../../runtime/controller.ts'
+import { applyIndexes, byTemplate, templateOf } from '../workspacetemplateapply/relations.ts'
 import { decide } from './decide.ts'
-
-const byTemplate = 'template'
 
 export const workspaceTemplateController = controller({
   name: 'workspacetemplate',
   kind: WorkspaceTemplate,
   wokenBy: [
     itself(WorkspaceTemplate),
-    mapped(WorkspaceTemplateApply, (apply) => [templateOf(apply)], {
-      indexes: { [byTemplate]: (apply: WorkspaceTemplateApply) => [tellKey(templateOf(apply))] },
-    }),
+    mapped(WorkspaceTemplateApply, (apply) => [templateOf(apply)], { indexes: applyIndexes }),
   ],
   observe(read, template: WorkspaceTemplate) {
     const { namespace } = template.metadata
@@ -23,11 +20,6 @@ export const workspaceTemplateController = controller({
   },
   decide,
 })
-
-function templateOf({ metadata, spec }: WorkspaceTemplateApply): Key {
-  const namespace = spec.templateRef.namespace ?? metadata.namespace
-  return { name: spec.templateRef.name, ...(namespace !== undefined && { namespace }) }
-}
 
 // In its own namespace a name is enough.
 function nameFrom(namespace: string | undefined, key: Key): string {

@@ -1,0 +1,125 @@
+// capt-engine as it is installed: its account and what that may do, the account of the states, and a Deployment.
+import {
+  CustomResourceDefinition,
+  Event,
+  Lease,
+  Namespace,
+  SubjectAccessReview,
+  TokenReview,
+} from '../../src/api/neighbours.ts'
+import { resourceName } from '../../src/api/resource.ts'
+import { engineAPIs } from '../../src/engine/engine.ts'
+import { engineRights, stateRights } from '../../src/engine/rights.ts'
+import { lease } from '../../src/engine/serve.ts'
+import { stateAccount, stateNamespace, stateObjects } from '../../src/engine/stateaccess.ts'
+import type { Right } from '../../src/runtime/controller.ts'
+import { type Rule, rulesOf } from '../../src/runtime/rights.ts'
+import { namespace } from './rbac.ts'
+
+export const engineAccount = 'capt-engine'
+const name = 'appthrust-capt-engine'
+const group = 'rbac.authorization.k8s.io'
+const apiVersion = `${group}/v1`
+
+// Of the process itself, whatever it does.
+const ownRights: readonly Right[] = [
+  { resource: Event, verbs: ['create', 'patch'] },
+  { resource: TokenReview, verbs: ['create'] },
+  { resource: SubjectAccessReview, verbs: ['create'] },
+]
+
+function clusterRole() {
+  const crds = engineAPIs.map(({ workspace }) => resourceName(workspace))
+  const rules = rulesOf([...engineRights, ...ownRights]).map((rule) =>
+    rule.apiGroups.includes(CustomResourceDefinition.group) ? { ...rule, resourceNames: crds } : rule,
+  )
+  return { apiVersion, kind: 'ClusterRole', metadata: { name }, rules }
+}
+
+const subjects = [{ kind: 'ServiceAccount', name: engineAccount, namespace }]
+
+function roleIn(where: string, rules: readonly (Rule & { readonly resourceNames?: readonly string[] })[]) {
+  const metadata = { name, namespace: where }
+  return [
+    { apiVersion, kind: 'Role', metadata, rules },
+    { apiVersion, kind: 'RoleBinding', metadata, roleRef: { apiGroup: group, kind: 'Role', name }, subjects },
+  ]
+}
+
+function leaseRules() {
+  const of = { apiGroups: [Lease.group], resources: [Lease.plural] }
+  return [
+    { ...of, verbs: ['create'] },
+    { ...of, verbs: ['get', 'patch'], resourceNames: [lease] },
+  ]
+}
+
+const tokenRule = {
+  apiGroups: [''],
+  resources: ['serviceaccounts/token'],
+  verbs: ['create'],
+  resourceNames: [stateAccount],
+}
+
+function deployment() {
+  const labels = { 'app.kubernetes.io/name': engineAccount }
+  const probe = (path: string) => ({ httpGet: { path, port: 'health' }, periodSeconds: 10, failureThreshold: 3 })
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: engineAccount, namespace, labels },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: engineAccount,
+          terminationGracePeriodSeconds: 5700, // a run may take 90 minutes
+          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              name: 'engine',
+              image: 'ghcr.io/appthrust/capt-engine',
+              args: ['--leader-elect', '--root=/work'],
+              ports: [
+                { name: 'health', containerPort: 9440 },
+                { name: 'diagnostics', containerPort: 8443 },
+              ],
+              livenessProbe: probe('/healthz'),
+              readinessProbe: probe('/readyz'),
+              // Four runs at a time, each with its providers.
+              resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '4Gi' } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ['ALL'] },
+              },
+              volumeMounts: [{ name: 'work', mountPath: '/work' }],
+            },
+          ],
+          volumes: [{ name: 'work', emptyDir: {} }],
+        },
+      },
+    },
+  }
+}
+
+export function engineObjects(): readonly object[] {
+  return [
+    { apiVersion: 'v1', kind: Namespace.kind, metadata: { name: namespace } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: engineAccount, namespace } },
+    clusterRole(),
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name },
+      subjects,
+    },
+    ...roleIn(namespace, leaseRules()),
+    ...stateObjects().map(([, object]) => object),
+    ...roleIn(stateNamespace, [...rulesOf(stateRights), tokenRule]),
+    deployment(),
+  ]
+}

@@ -1,0 +1,235 @@
+// What an apply needs that is there to stay: its Workspace, as the template and the values say. No I/O, no clock, no memory.
+import { type Condition, type Said, vocabulary } from '../../api/condition.ts'
+import { annotations, labels } from '../../api/keys.ts'
+import { Secret } from '../../api/neighbours.ts'
+import { isWithin } from '../../api/record.ts'
+import { keyOf, tellKey, tellObject, tellRef } from '../../api/resource.ts'
+import type { Workspace } from '../../api/workspace.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Effect, Plan, Wake } from '../../runtime/plan.ts'
+import { externalNameOf, varsSecretOf, workspaceNameOf } from '../../terraform/identity.ts'
+import { type Rendered, render } from '../../terraform/render.ts'
+import { revisionOf } from '../../terraform/template.ts'
+import { tellDependencies } from './dependencies.ts'
+import { unserved } from './engines.ts'
+import { commandTo, news, tellProgress } from './progress.ts'
+import { beside, templateOf } from './relations.ts'
+import { keepSecretVars } from './secretvars.ts'
+import type { Seen, Where } from './seen.ts'
+import { standingOf } from './standing.ts'
+import { ask, differencesOf, isAsked, letGo, wishOf } from './wish.ts'
+
+const say = vocabulary(WorkspaceTemplateApply.words)
+const longWaitMs = 600_000
+const lookForSecretsSeconds = 15 // one that nobody has labelled comes unseen
+
+export function live(seen: Seen): Plan {
+  const { apply, now } = seen
+  const before = apply.status?.conditions
+  const waited = waitedMs(before, now)
+  const dependencies = tellDependencies(seen.dependencies, seen.ring, waited >= longWaitMs)
+  const resolved = resolve(seen, dependencies.status === 'True')
+  const { effects, applied, others = [], status = {} } = carryOn(seen, resolved)
+  const three = [dependencies, ...(resolved.said ? [resolved.said] : []), applied]
+  const lacking = three.find((each) => each.status !== 'True')
+  const ready = lacking
+    ? { type: 'Ready', status: 'False' as const, reason: lacking.reason, message: lacking.message }
+    : say('Ready', 'Ready', applied.message)
+  return {
+    effects: [...listen(seen), ...effects, ...news(three, before)],
+    conditions: [ready, ...three, ...others, say('Paused', 'NotPaused'), say('Deleting', 'NotDeleting')],
+    status,
+    wake: wakeOf(seen, dependencies, waited),
+  }
+}
+
+// How long it has been waiting for others.
+function waitedMs(before: readonly Condition[] = [], now: Date): number {
+  const told = before.find(({ type }) => type === 'DependenciesReady')
+  return told?.status === 'False' ? now.getTime() - Date.parse(told.lastTransitionTime) : 0
+}
+
+interface Resolved {
+  readonly said?: Said
+  readonly rendered?: Rendered
+  readonly isPinned?: true // at another revision than the template has
+}
+
+function resolve(seen: Seen, areDependenciesReady: boolean): Resolved {
+  const { apply, template, where } = seen
+  const elsewhere = seen.isCrossNamespaceAllowed ? undefined : namedElsewhere(apply)
+  if (elsewhere) return { said: say('VariablesResolved', 'CrossNamespaceReference', elsewhere) }
+  const name = tellKey(templateOf(apply))
+  if (!template) return { said: say('VariablesResolved', 'TemplateNotFound', `there is no WorkspaceTemplate ${name}`) }
+  const judged = template.status?.conditions?.find(({ type }) => type === 'Ready')
+  if (judged?.observedGeneration !== template.metadata.generation) {
+    return {
+      said: say('VariablesResolved', 'TemplateNotReady', `WorkspaceTemplate ${name} has not been looked at yet`),
+    }
+  }
+  if (judged?.status !== 'True') {
+    return { said: say('VariablesResolved', 'TemplateNotReady', `WorkspaceTemplate ${name}: ${judged?.message ?? ''}`) }
+  }
+  const { revision } = apply.spec.templateRef
+  if (revision !== undefined && revision !== revisionOf(template)) return { isPinned: true }
+  if (!areDependenciesReady || where.is === 'none') return {}
+  const rendered = render({ ...seen, template, api: where.api, workspace: where.name })
+  if (rendered.is === 'refused') return { said: say('VariablesResolved', rendered.reason, rendered.message) }
+  return { rendered, said: say('VariablesResolved', 'Resolved') }
+}
+
+function namedElsewhere({ metadata: { namespace }, spec }: WorkspaceTemplateApply): string | undefined {
+  const named = [
+    { at: 'spec.templateRef', namespace: spec.templateRef.namespace },
+    ...(spec.waitForSecrets ?? []).map((each) => ({ at: `spec.waitForSecrets[${each.name}]`, ...each })),
+  ]
+  const other = named.find((each) => each.namespace !== undefined && each.namespace !== namespace)
+  return (
+    other && `${other.at} is in namespace ${other.namespace}: only what is in namespace ${namespace} can be used here`
+  )
+}
+
+interface Course {
+  readonly effects: readonly Effect[]
+  readonly applied: Said
+  readonly others?: readonly Said[]
+  readonly status?: Plan['status']
+}
+
+function carryOn(seen: Seen, resolved: Resolved): Course {
+  const { apply, where } = seen
+  if (where.is === 'none') return { effects: [], applied: say('Applied', where.reason, where.message) }
+  if (!where.isServed) return { effects: [], applied: say('Applied', 'NoEngine', unserved(where.api.group).message) }
+  if (seen.isSecretTaken && resolved.rendered?.secretVars) {
+    const secret = tellRef(Secret, beside(apply, varsSecretOf(apply.metadata)))
+    const message = `${secret} is not of this apply, and is left alone: give the apply another name`
+    return { effects: [], applied: say('Applied', 'NameTaken', message) }
+  }
+  const standing = standingOf(apply, where)
+  switch (standing.is) {
+    case 'foreign': {
+      const message = `${tellObject(standing.workspace)} is not of this apply, and is left alone: give the apply another name`
+      return { effects: [], applied: say('Applied', 'NameTaken', message) }
+    }
+    case 'frozen':
+      return frozen(seen, where, standing.workspace, resolved)
+    case 'absent':
+      return absent(seen, where, resolved)
+    case 'ours':
+      return standing.workspace.metadata.deletionTimestamp === undefined
+        ? kept(seen, where, standing.workspace, resolved)
+        : deletedByHand(seen, where, standing.workspace)
+  }
+}
+
+function absent(seen: Seen, where: Where, { rendered, isPinned }: Resolved): Course {
+  if (isPinned) {
+    const message =
+      'the template has another revision than the one that templateRef pins, and nothing was made of that one'
+    return { effects: [], applied: say('Applied', 'RevisionGone', message) }
+  }
+  if (!rendered) return { effects: [], applied: say('Applied', 'Waiting', 'Terraform was not asked for anything yet') }
+  return {
+    effects: asking(seen, where, rendered),
+    applied: say('Applied', 'Creating', 'Terraform is asked to build it'),
+  }
+}
+
+function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinned }: Resolved): Course {
+  const { apply, now } = seen
+  const course = tellProgress(apply, where, workspace, now)
+  const unpause = resume(apply, where, workspace)
+  if (isPinned && course.applied.reason === 'Converged') {
+    const message = 'the template has a newer revision than the one that templateRef pins'
+    return { ...course, effects: unpause, applied: say('Applied', 'RevisionPinned', message) }
+  }
+  if (!rendered) return { ...course, effects: unpause }
+  const effects = [...asking(seen, where, rendered), ...unpause]
+  if (isAsked(wishOf(apply, where, rendered), workspace)) return { ...course, effects }
+  return { ...course, effects, applied: say('Applied', 'Applying', 'Terraform is asked for a change'), status: {} }
+}
+
+// What it takes to have the Workspace as it should be. Where it is is written down first: a crash must not make us forget it.
+function asking(seen: Seen, where: Where, rendered: Rendered): readonly Effect[] {
+  const { apply } = seen
+  const wish = wishOf(apply, where, rendered)
+  const { workspace } = where
+  const isDone = workspace && apply.status?.revision === rendered.revision && isAsked(wish, workspace)
+  const last = [workspace?.metadata.annotations?.[annotations.revision], apply.status?.revision]
+  const others = isDone ? [] : last.flatMap((each) => (each === undefined || each === rendered.revision ? [] : [each]))
+  return [...record(apply, where), ...keepSecretVars(seen, rendered, others), ...ask(where, wish)]
+}
+
+function record(apply: WorkspaceTemplateApply, { api, name, externalName }: Where): readonly Effect[] {
+  const isUsual = name === workspaceNameOf(api, keyOf(apply)) && externalName === externalNameOf(keyOf(apply))
+  const notes = {
+    [annotations.workspace]: `${api.group}/${name}`,
+    ...(!isUsual && { [annotations.externalName]: externalName }),
+  }
+  if (isWithin(notes, apply.metadata.annotations ?? {})) return []
+  return [
+    { do: 'patch', resource: WorkspaceTemplateApply, object: apply, change: { metadata: { annotations: notes } } },
+  ]
+}
+
+// Our own pause goes with the field manager that put it there: what a user has paused stays so.
+export function resume(apply: WorkspaceTemplateApply, { api }: Where, workspace: Workspace): readonly Effect[] {
+  const isOurs = workspace.metadata.annotations?.[annotations.paused] !== undefined
+  if (!isOurs || apply.metadata.annotations?.[annotations.keepPaused] !== undefined) return []
+  return [{ do: 'withdraw', resource: api.workspace, object: workspace, fieldManager: 'capt-pause' }]
+}
+
+function frozen({ apply, now }: Seen, where: Where, workspace: Workspace, { rendered }: Resolved): Course {
+  const { others } = tellProgress(apply, where, workspace, now)
+  const changes = rendered ? differencesOf(wishOf(apply, where, rendered), workspace) : undefined
+  const what =
+    changes === undefined
+      ? 'what would change is not known yet'
+      : changes.length > 0
+        ? `it would change ${changes.join(', ')}`
+        : 'nothing would change'
+  const command = commandTo(apply, annotations.adopt, 'approved')
+  const message = `${tellObject(workspace)} was made by somebody else and is left as it is; ${what}. To take it over: ${command}`
+  return { effects: [], applied: say('Applied', 'AdoptionFrozen', message), others }
+}
+
+// Nothing is destroyed: the engine is made to leave everything, and the Workspace is made again on the same state. But in a
+// namespace that goes, the apply goes too, and then all of it is torn down in order.
+function deletedByHand(seen: Seen, where: Where, workspace: Workspace): Course {
+  const name = tellObject(workspace)
+  if (seen.isNamespaceLeaving) {
+    return { effects: [], applied: say('Applied', 'Applying', `${name} is being deleted with its namespace`) }
+  }
+  const effects = letGo(where, workspace)
+  const note = `${name} was deleted by hand: nothing is destroyed, and it is made again on the same state`
+  const event: Effect = { do: 'tell', type: 'Warning', reason: 'WorkspaceDeleted', note }
+  return { effects: effects.length > 0 ? [...effects, event] : [], applied: say('Applied', 'Applying', note) }
+}
+
+// So that a change of what variables come from wakes us.
+function listen({ sources }: Seen): readonly Effect[] {
+  return sources
+    .filter(({ object: { metadata } }) => metadata.labels?.[labels.watch] === undefined)
+    .map(({ resource, object: { apiVersion, kind, metadata } }): Effect => {
+      const { name, namespace = '', uid = '' } = metadata
+      return {
+        do: 'apply',
+        resource,
+        object: { apiVersion, kind, metadata: { name, namespace, uid, labels: { [labels.watch]: 'true' } } },
+      }
+    })
+}
+
+function wakeOf({ apply, where, found, dependencies, now }: Seen, told: Said, waited: number): Wake {
+  const isMissing = (apply.spec.variablesFrom ?? []).some(
+    ({ name, optional, apply: other }) => !optional && !other && found.get(name)?.is === 'missing',
+  )
+  const waitsForSecret = isMissing || dependencies.some(({ what, is }) => what === 'Secret' && is === 'waiting')
+  const silence = where.is === 'known' && where.silentAt !== undefined ? where.silentAt - now.getTime() : 0
+  const seconds = [
+    waitsForSecret ? lookForSecretsSeconds : 0,
+    told.reason.startsWith('WaitingFor') ? (longWaitMs - waited) / 1000 : 0,
+    silence / 1000,
+  ].filter((each) => each > 0)
+  return seconds.length > 0 ? { afterSeconds: Math.ceil(Math.min(...seconds)) } : 'onChange'
+}

@@ -1,0 +1,111 @@
+// Looks at everything an apply depends on: from the cache what is there, by a live read the bytes of Secrets and ConfigMaps. It
+// decides nothing.
+import { randomBytes } from 'node:crypto'
+import { annotations } from '../../api/keys.ts'
+import { Namespace, Secret } from '../../api/neighbours.ts'
+import { type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { seal } from '../../api/sealed.ts'
+import { workspaceAPIs } from '../../api/workspace.ts'
+import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Read } from '../../runtime/cache.ts'
+import type { Live } from '../../runtime/controller.ts'
+import type { Settings } from '../../runtime/settings.ts'
+import { varsSecretOf } from '../../terraform/identity.ts'
+import { render } from '../../terraform/render.ts'
+import { type Dependency, dependencyOnApply, dependencyOnWorkspace, ringOf } from './dependencies.ts'
+import { beside, byUse, isNeeded, templateOf, usedBy, workspaceKey } from './relations.ts'
+import { saltIn } from './secretvars.ts'
+import type { Seen } from './seen.ts'
+import { getLive, valuesOf, workspaceOf } from './values.ts'
+import { whereIs } from './where.ts'
+
+type Apply = WorkspaceTemplateApply
+type Options = Pick<Settings, 'workspaceAPI' | 'isCrossNamespaceAllowed'>
+
+export async function observe(read: Read, apply: Apply, live: Live, options: Options): Promise<Seen> {
+  const { isCrossNamespaceAllowed } = options
+  const isLeaving = apply.metadata.deletionTimestamp !== undefined
+  const isHere = (namespace = apply.metadata.namespace) =>
+    isCrossNamespaceAllowed || namespace === apply.metadata.namespace
+  const template = isHere(apply.spec.templateRef.namespace) ? read.get(WorkspaceTemplate, templateOf(apply)) : undefined
+  const where = whereIs(read, apply, template, live.now(), options)
+  const workspace = where.is === 'known' ? where.workspace : undefined
+  const find = (name: string) => read.get(WorkspaceTemplateApply, beside(apply, name))
+  const seen = {
+    apply,
+    now: live.now(),
+    template,
+    where,
+    isNamespaceLeaving:
+      workspace?.metadata.deletionTimestamp !== undefined && !isLeaving && (await isNamespaceLeaving(apply, live)),
+    ring: ringOf(apply, find),
+    isCrossNamespaceAllowed,
+  }
+  if (isLeaving) {
+    const vars = ownedBy(apply, await getLive(live, Secret, beside(apply, varsSecretOf(apply.metadata))))
+    return { ...seen, dependencies: [], dependents: dependentsOf(read, apply), sources: [], found: new Map(), ...vars }
+  }
+  const waited = await Promise.all(
+    (workspace ? [] : (apply.spec.waitForSecrets ?? []))
+      .filter(({ namespace }) => isHere(namespace))
+      .map(async ({ name, namespace }) =>
+        dependencyOnSecret(namespace ? { namespace, name } : beside(apply, name), live),
+      ),
+  )
+  const dependencies = [...waited, ...usedBy(apply).flatMap((name) => dependencyOn(read, apply, name))]
+  const { found, sources } = await valuesOf(read, apply, live)
+  const vars = ownedBy(apply, await varsOf(read, live, { ...seen, found }))
+  return { ...seen, dependencies, dependents: [], sources, found, ...vars }
+}
+
+// A Secret that merely has the name is none of our business.
+function ownedBy(apply: Apply, found: Secret | undefined): Pick<Seen, 'secret' | 'isSecretTaken' | 'salt'> {
+  const isOurs = found?.metadata.annotations?.[annotations.apply] === tellKey(keyOf(apply))
+  const secret = isOurs ? found : undefined
+  const salt = saltIn(secret) ?? seal(randomBytes(16).toString('hex'))
+  return { secret, isSecretTaken: found !== undefined && !isOurs, salt }
+}
+
+async function isNamespaceLeaving({ metadata: { namespace = '' } }: Apply, live: Live): Promise<boolean> {
+  const found = await getLive(live, Namespace, { name: namespace })
+  return found?.metadata.deletionTimestamp !== undefined
+}
+
+async function dependencyOnSecret(key: Key, live: Live): Promise<Dependency> {
+  const isThere = (await getLive(live, Secret, key)) !== undefined
+  return { what: 'Secret', name: key.name, is: isThere ? 'ready' : 'waiting', why: '' }
+}
+
+// What is optional is waited for only while it is there.
+function dependencyOn(read: Read, apply: Apply, name: string): readonly Dependency[] {
+  const other = read.get(WorkspaceTemplateApply, beside(apply, name))
+  if (other) return [dependencyOnApply(name, other)]
+  if (!isNeeded(apply, name)) return []
+  const workspaces = Object.values(workspaceAPIs).map((api) => read.get(api.workspace, workspaceKey(api, apply, name)))
+  const found = workspaces.find((each) => each !== undefined)
+  return [dependencyOnWorkspace(name, found)]
+}
+
+function dependentsOf(read: Read, apply: Apply): readonly string[] {
+  return read
+    .byIndex(WorkspaceTemplateApply, byUse, tellKey(keyOf(apply)))
+    .filter((each) => each.metadata.name !== apply.metadata.name && workspaceOf(read, each) !== undefined)
+    .map(({ metadata }) => metadata.name)
+    .toSorted()
+}
+
+// Read only where there is one, or is to be one: most applies have nothing to hide.
+async function varsOf(
+  read: Read,
+  live: Live,
+  { apply, template, where, ...seen }: Pick<Seen, 'apply' | 'template' | 'where' | 'found' | 'isCrossNamespaceAllowed'>,
+): Promise<Secret | undefined> {
+  const key = beside(apply, varsSecretOf(apply.metadata))
+  if (!read.get(Secret, key)) {
+    if (!template || where.is === 'none') return undefined
+    const rendered = render({ ...seen, apply, template, api: where.api, workspace: where.name, salt: seal('') })
+    if (rendered.is === 'refused' || !rendered.secretVars) return undefined
+  }
+  return getLive(live, Secret, key)
+}

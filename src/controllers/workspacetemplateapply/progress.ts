@@ -1,0 +1,192 @@
+// What a Workspace's progress means for its apply: conditions, status, and what is worth an event. Pure.
+import { type Condition, type Said, vocabulary } from '../../api/condition.ts'
+import { annotations } from '../../api/keys.ts'
+import { type JsonRecord, mergePatch } from '../../api/record.ts'
+import { tellObject } from '../../api/resource.ts'
+import type { Workspace } from '../../api/workspace.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Effect } from '../../runtime/plan.ts'
+import type { Failure } from '../../terraform/failure.ts'
+import { type PlanNote, tellChanges } from '../../terraform/plannote.ts'
+import { type Progress, progressOf } from '../../terraform/progress.ts'
+import type { Where } from './seen.ts'
+import { guardOf, isOpen } from './wish.ts'
+
+type Apply = WorkspaceTemplateApply
+
+const say = vocabulary(WorkspaceTemplateApply.words)
+const mostOutputBytes = 65_536
+
+export interface Told {
+  readonly applied: Said
+  readonly others: readonly Said[] // Synced and Drifted, as far as they are known
+  readonly status: JsonRecord
+}
+
+export function tellProgress(apply: Apply, where: Where, workspace: Workspace, now: Date): Told {
+  const isGuarded = guardOf(apply, where) === 'policies'
+  // Policies that are our own guard are none of the user's: what they hold is told as that.
+  const progress = progressOf(isGuarded ? { ...workspace, spec: withoutPolicies(workspace) } : workspace)
+  const revision = workspace.metadata.annotations?.[annotations.revision]
+  const isHeld = isGuarded && revision !== undefined && revision !== apply.status?.revision && !isOpen(apply, revision)
+  const isConverged = progress.is === 'converged' && !isHeld
+  const applied =
+    isHeld && (progress.is === 'converged' || progress.is === 'applying')
+      ? say(
+          'Applied',
+          'ApprovalRequired',
+          `every change waits for approval where Crossplane runs Terraform. ${howToApprove(apply, revision)}`,
+        )
+      : tellStage(apply, where, workspace, progress, now)
+  return {
+    applied: isConverged ? withNote(applied, progress) : applied,
+    others: [...syncedOf(workspace, progress), ...driftedOf(progress)],
+    status: {
+      workspaceName: where.name,
+      workspaceAPI: where.api.group,
+      ...(isConverged && convergedStatus(apply, revision, progress, now)),
+    },
+  }
+}
+
+function withoutPolicies({ spec }: Workspace): Workspace['spec'] {
+  const { managementPolicies: _, ...rest } = spec
+  return rest
+}
+
+function tellStage(apply: Apply, where: Where, workspace: Workspace, progress: Progress, now: Date): Said {
+  const name = tellObject(workspace)
+  switch (progress.is) {
+    case 'converged':
+      return say('Applied', 'Converged')
+    case 'waiting':
+      return now.getTime() < (where.silentAt ?? 0)
+        ? say('Applied', 'Creating', `waits for an engine to begin with ${name}`)
+        : say(
+            'Applied',
+            'EngineSilent',
+            `no engine has looked at ${name} for 2 minutes: see whether the one that serves ${where.api.group} runs`,
+          )
+    case 'creating':
+      return say('Applied', 'Creating', 'Terraform builds it for the first time')
+    case 'applying':
+      return say('Applied', 'Applying', 'Terraform carries a change out')
+    case 'failed':
+      return say('Applied', 'TerraformFailed', tellFailure(progress.failure))
+    case 'held':
+      return tellHeld(apply, workspace, progress.note)
+    case 'planOnly':
+      return say('Applied', 'PlanOnly', 'its managementPolicies forbid to carry out what was planned')
+    case 'paused':
+      return say('Applied', 'Paused', `${name} is paused (annotation crossplane.io/paused)`)
+    case 'leaving':
+      return say('Applied', 'Applying', `${name} is being deleted`)
+  }
+}
+
+export function tellFailure({ summary, class: kind, hint }: Failure): string {
+  return `${summary} (${kind === 'unknown' ? '' : `${kind}: `}${hint})`
+}
+
+function tellHeld(apply: Apply, workspace: Workspace, { id, held, ...note }: PlanNote): Said {
+  const how = howToApprove(apply, id)
+  if (held === 'Interrupted') {
+    return say(
+      'Applied',
+      'ApplyInterrupted',
+      `a run was killed, and what it may have built would be built again: ${goneOf(note)}. Look whether it is there. ${how}`,
+    )
+  }
+  if (held === 'AnotherCLI') {
+    const cli = workspace.metadata.annotations?.[annotations.cli] ?? 'another command line'
+    return say('Applied', 'ApprovalRequired', `its state was written by ${cli}, which this engine does not run. ${how}`)
+  }
+  return say(
+    'Applied',
+    'ApprovalRequired',
+    `the plan would delete ${note.delete} and replace ${note.replace}: ${goneOf(note)}. ${how}`,
+  )
+}
+
+function goneOf({ gone, delete: deleted, replace }: Omit<PlanNote, 'id' | 'held'>): string {
+  const more = deleted + replace - gone.length
+  return [...gone, ...(more > 0 ? [`${more} more`] : [])].join(', ') || 'nothing that is known'
+}
+
+function howToApprove(apply: Apply, id: string): string {
+  return `To approve: ${commandTo(apply, annotations.approve, id)}`
+}
+
+// What a user runs to say a word on the apply.
+export function commandTo({ metadata: { name, namespace } }: Apply, key: string, value: string): string {
+  return `kubectl annotate workspacetemplateapply ${name} -n ${namespace} ${key}=${value} --overwrite`
+}
+
+function syncedOf({ status }: Workspace, progress: Progress): readonly Said[] {
+  const synced = status?.conditions?.find(({ type }) => type === 'Synced')
+  switch (synced?.reason) {
+    case 'ReconcileSuccess':
+    case 'ReconcilePaused':
+      return [say('Synced', synced.reason)]
+    case 'ReconcileError':
+      return [say('Synced', 'ReconcileError', progress.is === 'failed' ? progress.failure.summary : '')]
+    case undefined:
+    default:
+      return []
+  }
+}
+
+function driftedOf({ isDrifted, note }: Progress): readonly Said[] {
+  if (isDrifted === undefined) return []
+  return [isDrifted ? say('Drifted', 'Drifted', note ? tellChanges(note) : '') : say('Drifted', 'InSync')]
+}
+
+function convergedStatus({ status }: Apply, revision: string | undefined, progress: Progress, now: Date): JsonRecord {
+  const isNew = status?.revision !== revision || !status?.applied
+  const outputs = isTooLarge(progress) ? {} : progress.outputs
+  return {
+    applied: true,
+    ...(revision !== undefined && { revision }),
+    ...(isNew && { lastAppliedTime: `${now.toISOString().slice(0, 19)}Z` }),
+    outputs: mergePatch(status?.outputs ?? {}, outputs),
+  }
+}
+
+function isTooLarge({ outputs }: Progress): boolean {
+  return Buffer.byteLength(JSON.stringify(outputs)) > mostOutputBytes
+}
+
+function withNote(applied: Said, progress: Progress): Said {
+  if (!isTooLarge(progress)) return applied
+  return { ...applied, message: 'its outputs are larger than 64 KiB: they are in the connection Secret only' }
+}
+
+// Said once, not with every pass: an event for what was not said before.
+export function news(said: readonly Said[], before: readonly Condition[] = []): readonly Effect[] {
+  return said.flatMap((each): readonly Effect[] => {
+    const old = before.find(({ type }) => type === each.type)
+    const isOld = old?.reason === each.reason && old.message === each.message
+    if (isOld || !worthTelling.has(each.reason)) return []
+    const type = each.status === 'True' ? 'Normal' : 'Warning'
+    return [{ do: 'tell', type, reason: each.reason, note: each.message || 'what was asked for is there' }]
+  })
+}
+
+const worthTelling = new Set([
+  'Converged',
+  'TerraformFailed',
+  'ApprovalRequired',
+  'ApplyInterrupted',
+  'AdoptionFrozen',
+  'EngineSilent',
+  'NameTaken',
+  'NoEngine',
+  'AmbiguousEngine',
+  'DependencyFailed',
+  'DependencyCycle',
+  'MissingVariables',
+  'UnknownVariables',
+  'InvalidVariables',
+  'UnsafeValue',
+  'CrossNamespaceReference',
+])

@@ -1,0 +1,77 @@
+// Whom an apply names: its template, other applies, Secrets and ConfigMaps, its Workspace; and how it is found by them. Pure.
+import { annotations } from '../../api/keys.ts'
+import { type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { type WorkspaceAPI, type WorkspaceGroup, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
+import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Indexes } from '../../runtime/store.ts'
+import { workspaceNameOf } from '../../terraform/identity.ts'
+
+type Apply = WorkspaceTemplateApply
+
+export function templateOf(apply: Apply): Key {
+  const { name, namespace } = apply.spec.templateRef
+  return namespace === undefined ? beside(apply, name) : { namespace, name }
+}
+
+// Another object of the apply's namespace.
+export function beside({ metadata: { namespace } }: Apply, name: string): Key {
+  return namespace === undefined ? { name } : { namespace, name }
+}
+
+// Names of applies, or of Workspaces where there is no such apply: those whose outputs it uses or whom it waits for.
+export function usedBy({ spec: { waitForWorkspaces = [], variablesFrom = [] } }: Apply): readonly string[] {
+  const sources = variablesFrom.flatMap(({ apply }) => (apply ? [apply.name] : []))
+  return unique([...waitForWorkspaces.map(({ name }) => name), ...sources])
+}
+
+// Whether it cannot do without.
+export function isNeeded({ spec: { waitForWorkspaces = [], variablesFrom = [] } }: Apply, name: string): boolean {
+  const isUsed = variablesFrom.some(({ apply, optional }) => apply?.name === name && !optional)
+  return isUsed || waitForWorkspaces.some((each) => each.name === name)
+}
+
+export function usedKeys(apply: Apply): readonly Key[] {
+  return usedBy(apply).map((name) => beside(apply, name))
+}
+
+// Which Workspace it has had, as our status says; where that was lost, as when objects were moved, as an annotation does.
+export function recordedOn({ metadata, status }: Apply): { group: WorkspaceGroup; name: string } | undefined {
+  const [group, name] = metadata.annotations?.[annotations.workspace]?.split('/') ?? []
+  const told = status?.workspaceName ?? name
+  const known = workspaceGroups.find((each) => each === (status?.workspaceAPI ?? group))
+  return known && told ? { group: known, name: told } : undefined
+}
+
+export function workspaceKey({ isNamespaced }: Pick<WorkspaceAPI, 'isNamespaced'>, apply: Apply, name: string): Key {
+  return isNamespaced ? beside(apply, name) : { name }
+}
+
+export const byTemplate = 'template'
+export const byUse = 'use'
+export const bySecret = 'secret'
+export const byConfigMap = 'configmap'
+export const byWorkspace = 'workspace'
+
+// Shared by everybody who watches applies: the cache wants one index of a name.
+export const applyIndexes: Indexes<Apply> = {
+  [byTemplate]: (apply) => [tellKey(templateOf(apply))],
+  [byUse]: (apply) => usedKeys(apply).map(tellKey),
+  [bySecret]: (apply) => {
+    const { variablesFrom = [], waitForSecrets = [] } = apply.spec
+    const own = variablesFrom.flatMap(({ secret }) => (secret ? [secret.name] : []))
+    const waited = waitForSecrets.map(({ name, namespace }) => (namespace ? { namespace, name } : beside(apply, name)))
+    return unique([...own.map((name) => beside(apply, name)), ...waited].map(tellKey))
+  },
+  [byConfigMap]: ({ spec: { variablesFrom = [] }, ...apply }) =>
+    unique(variablesFrom.flatMap(({ configMap }) => (configMap ? [tellKey({ ...keyOf(apply), ...configMap })] : []))),
+  // Every Workspace that could matter to it, though nothing on that says so.
+  [byWorkspace]: (apply) => {
+    const names = [...usedBy(apply), ...(apply.status?.workspaceName ? [apply.status.workspaceName] : [])]
+    const own = Object.values(workspaceAPIs).map((api) => workspaceKey(api, apply, workspaceNameOf(api, keyOf(apply))))
+    return unique([...own, ...names.flatMap((name) => [{ name }, beside(apply, name)])].map(tellKey))
+  },
+}
+
+function unique<T>(values: readonly T[]): readonly T[] {
+  return [...new Set(values)]
+}

@@ -1,0 +1,164 @@
+// The Workspace as we want it, and what stands between that and the one that is there. Pure.
+import { clusterNameLabel } from '../../api/contract.ts'
+import { annotations, holdFinalizer, labels } from '../../api/keys.ts'
+import { isRecord, isWithin, type JsonRecord } from '../../api/record.ts'
+import { apiVersionOf, keyOf, tellKey } from '../../api/resource.ts'
+import { crossplane, type ManagementPolicy, type Workspace, type WorkspaceSpec } from '../../api/workspace.ts'
+import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Effect } from '../../runtime/plan.ts'
+import { applyLabelOf } from '../../terraform/identity.ts'
+import { isAllowed, withoutDelete } from '../../terraform/policies.ts'
+import type { Rendered } from '../../terraform/render.ts'
+import { workspaceKey } from './relations.ts'
+import type { Where } from './seen.ts'
+
+type Apply = WorkspaceTemplateApply
+
+// A user's word on the apply, which the engine wants to hear.
+const passedOn = [annotations.approve, annotations.unlock, annotations.rollback] as const
+
+export function wishOf(apply: Apply, where: Where, rendered: Rendered): Workspace {
+  const { api, name, externalName } = where
+  const { annotations: notes = {}, labels: marks = {} } = apply.metadata
+  const cluster = marks[clusterNameLabel]
+  const said = Object.entries(notes).filter(([key]) => passedOn.some((each) => each === key))
+  return {
+    apiVersion: apiVersionOf(api.workspace),
+    kind: api.workspace.kind,
+    metadata: {
+      ...workspaceKey(api, apply, name),
+      labels: { [labels.apply]: applyLabelOf(keyOf(apply)), ...(cluster && { [labels.cluster]: cluster }) },
+      annotations: {
+        [crossplane.externalName]: externalName,
+        [annotations.apply]: tellKey(keyOf(apply)),
+        [annotations.revision]: rendered.revision,
+        ...(guardOf(apply, where) === 'plan' && { [annotations.guard]: 'Hold' }),
+        ...Object.fromEntries(said),
+      },
+      finalizers: [holdFinalizer],
+    },
+    spec: {
+      ...rendered.spec,
+      ...(guardOf(apply, where) === 'policies' && { managementPolicies: guarded(apply, rendered) }),
+    },
+  }
+}
+
+// How changes that destroy are held. Our engine holds those plans. Crossplane cannot: there, for those who ask for it, every
+// change is held by taking the right to update away.
+export function guardOf({ metadata, spec }: Apply, { isCrossplane }: Where): 'plan' | 'policies' | undefined {
+  if (isCrossplane) return spec.destructiveChanges === 'Hold' ? 'policies' : undefined
+  const ofCluster = metadata.labels?.[clusterNameLabel] === undefined ? 'Allow' : 'Hold'
+  return (spec.destructiveChanges ?? ofCluster) === 'Hold' ? 'plan' : undefined
+}
+
+// Whether this revision may be carried out under such a guard: the first ever, and one that was approved until it is done.
+export function isOpen({ metadata, status }: Apply, revision: string): boolean {
+  const isApproved = metadata.annotations?.[annotations.approve] === revision
+  return !status?.applied || (isApproved && status.revision !== revision)
+}
+
+function guarded(apply: Apply, { spec, revision }: Rendered): readonly ManagementPolicy[] {
+  if (isOpen(apply, revision)) return spec.managementPolicies ?? ['*']
+  return (['Observe', 'Create', 'Delete'] as const).filter((each) => isAllowed(spec.managementPolicies, each))
+}
+
+// Whether the engine has been asked for all that reaches Terraform.
+export function isAsked(wish: Workspace, workspace: Workspace): boolean {
+  const revisionOn = ({ metadata }: Workspace) => metadata.annotations?.[annotations.revision]
+  return revisionOn(wish) === revisionOn(workspace) && isWithin(wish.spec, workspace.spec)
+}
+
+// What has to be written. Fields that others left there would be heeded too: they go, once all of ours is in place.
+export function ask(where: Where, wish: Workspace): readonly Effect[] {
+  const { api, workspace } = where
+  const resource = api.workspace
+  const apply: Effect = { do: 'apply', resource, object: wish }
+  if (!workspace) return [apply]
+  const stray = strayIn(wish, workspace)
+  if (Object.keys(stray).length === 0 || !isAsked(wish, workspace)) return [apply]
+  return [apply, { do: 'patch', resource, object: workspace, change: stray }]
+}
+
+// Only fields that mean something to an engine and that no API server fills in by itself: those would come back for ever.
+const fieldsThatCount = [
+  'vars',
+  'varmap',
+  'varFiles',
+  'env',
+  'inlineFormat',
+  'initArgs',
+  'planArgs',
+  'applyArgs',
+  'destroyArgs',
+] as const
+
+function strayIn(wish: Workspace, workspace: Workspace): JsonRecord {
+  const { forProvider: ours, ...ourSpec } = wish.spec
+  const { forProvider: theirs, ...theirSpec } = workspace.spec
+  const fields = fieldsThatCount.filter((name) => theirs[name] !== undefined && ours[name] === undefined)
+  const varmap = ours.varmap ? surplus(ours.varmap, theirs.varmap ?? {}) : []
+  const forProvider = { ...nulls(fields), ...(varmap.length > 0 && { varmap: nulls(varmap) }) }
+  const isRestricted = (spec: Omit<WorkspaceSpec, 'forProvider'>) => !isWithin(spec.managementPolicies ?? ['*'], ['*'])
+  const spec = {
+    ...(Object.keys(forProvider).length > 0 && { forProvider }),
+    ...(isRestricted(theirSpec) && ourSpec.managementPolicies === undefined && { managementPolicies: null }),
+    ...(theirSpec.deletionPolicy === 'Orphan' && ourSpec.deletionPolicy === undefined && { deletionPolicy: null }),
+  }
+  const notes = [...passedOn, annotations.guard].filter(
+    (key) => workspace.metadata.annotations?.[key] !== undefined && wish.metadata.annotations?.[key] === undefined,
+  )
+  return {
+    ...(Object.keys(spec).length > 0 && { spec }),
+    ...(notes.length > 0 && { metadata: { annotations: nulls(notes) } }),
+  }
+}
+
+function surplus(ours: JsonRecord, theirs: JsonRecord): readonly string[] {
+  return Object.keys(theirs).filter((name) => !(name in ours))
+}
+
+function nulls(names: readonly string[]): Readonly<Record<string, null>> {
+  return Object.fromEntries(names.map((name) => [name, null]))
+}
+
+// By the names of the fields only: their values may be nobody's business.
+export function differencesOf(wish: Workspace, workspace: Workspace): readonly string[] {
+  const changed = (ours: object, theirs: object, path: string) => {
+    const there = new Map<string, unknown>(Object.entries(theirs))
+    return Object.entries(ours)
+      .filter(([name, value]) => !isWithin(value, there.get(name)))
+      .map(([name]) => `${path}${name}`)
+  }
+  const { forProvider: ours, ...ourSpec } = wish.spec
+  const { forProvider: theirs, ...theirSpec } = workspace.spec
+  const { spec: stray } = strayIn(wish, workspace)
+  const { forProvider: strayFields, ...strayPolicies } = isRecord(stray) ? stray : {}
+  const lost = [
+    ...Object.keys(isRecord(strayFields) ? strayFields : {}).map((name) => `spec.forProvider.${name}`),
+    ...Object.keys(strayPolicies).map((name) => `spec.${name}`),
+  ]
+  return [
+    ...new Set([...changed(ours, theirs, 'spec.forProvider.'), ...changed(ourSpec, theirSpec, 'spec.'), ...lost]),
+  ].toSorted()
+}
+
+// In one write: an engine never sees it without our hold and with the right to destroy.
+export function letGo({ api }: Where, workspace: Workspace): readonly Effect[] {
+  const { managementPolicies, deletionPolicy } = workspace.spec
+  const finalizers = workspace.metadata.finalizers ?? []
+  const isOrphan = api.isNamespaced ? !isAllowed(managementPolicies, 'Delete') : deletionPolicy === 'Orphan'
+  if (isOrphan && !finalizers.includes(holdFinalizer)) return []
+  const spec = api.isNamespaced
+    ? { managementPolicies: withoutDelete(managementPolicies) }
+    : { deletionPolicy: 'Orphan' }
+  const change = { spec, metadata: { finalizers: finalizers.filter((each) => each !== holdFinalizer) } }
+  return [{ do: 'patch', resource: api.workspace, object: workspace, change }]
+}
+
+export function release({ api }: Where, workspace: Workspace): readonly Effect[] {
+  const finalizers = workspace.metadata.finalizers ?? []
+  if (!finalizers.includes(holdFinalizer)) return []
+  const change = { metadata: { finalizers: finalizers.filter((each) => each !== holdFinalizer) } }
+  return [{ do: 'patch', resource: api.workspace, object: workspace, change }]
+}

@@ -1,0 +1,519 @@
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { aSmallEngine, clusterWide, key, messageOf, ownFinalizer, type SmallEngine, tell } from '../../test/engine.ts'
+import type { Module } from '../../test/instant.ts'
+import { Struck } from '../../test/objects.ts'
+import { labels, annotations as ours } from '../api/keys.ts'
+import { Secret } from '../api/neighbours.ts'
+import { crossplane, type WorkspaceSpec } from '../api/workspace.ts'
+import { readPlanNote } from '../terraform/plannote.ts'
+
+const eks: Module = {
+  resources: { 'terraform_data.eks': 'demo' },
+  outputs: { endpoint: 'https://demo.invalid', number: 3, kubeconfig: 'secret words' },
+  sensitive: ['kubeconfig'],
+}
+const connection = { name: 'demo-conn', namespace: 'default' }
+const settled = 'Ready=True/Available Synced=True/ReconcileSuccess@1 UpToDate=True/ObserveMatched@1'
+
+const secretOf = ({ objects }: SmallEngine) =>
+  Object.fromEntries(
+    Object.entries(objects.get(Secret, connection)?.data ?? {}).map(([name, value]) => [
+      name,
+      Buffer.from(value, 'base64').toString(),
+    ]),
+  )
+
+async function created(module: Module = eks, more: Partial<WorkspaceSpec> = {}, metadata: object = {}) {
+  const engine = aSmallEngine()
+  engine.apply(module, more, metadata)
+  expect((await engine.pass()).wake).toBe('poll')
+  engine.instant.calls.length = 0
+  engine.events.length = 0
+  engine.tick()
+  return engine
+}
+
+test('a Workspace is created in one pass and four calls, with everything told as the provider tells it', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  const { wake } = await engine.pass()
+  expect(wake).toBe('poll')
+  expect(engine.instant.calls).toEqual(['init', 'plan', 'apply', 'output'])
+  expect(tell(engine.is())).toBe(settled)
+  expect(engine.is()?.status?.atProvider?.outputs).toEqual({ endpoint: 'https://demo.invalid', number: 3 })
+  expect(engine.is()?.metadata).toMatchObject({
+    finalizers: [ownFinalizer],
+    annotations: {
+      [crossplane.externalName]: 'demo',
+      [crossplane.createPending]: '2026-11-15T23:00:00Z',
+      [crossplane.createSucceeded]: '2026-11-15T23:00:00Z',
+      [ours.cli]: 'tofu 1.12.6',
+    },
+  })
+  expect(secretOf(engine)).toEqual({ endpoint: 'https://demo.invalid', number: '3', kubeconfig: 'secret words' })
+  expect(engine.objects.get(Secret, connection)).toMatchObject({
+    type: 'connection.crossplane.io/v1alpha1',
+    metadata: { ownerReferences: [{ kind: 'Workspace', name: 'demo', controller: true, blockOwnerDeletion: true }] },
+  })
+  expect(engine.objects.list(clusterWide.usage)).toMatchObject([
+    {
+      metadata: { name: engine.is()?.metadata.uid, labels: { 'crossplane.io/provider-config': 'default' } },
+      providerConfigRef: { name: 'default' },
+      resourceRef: { apiVersion: 'tf.upbound.io/v1beta1', kind: 'Workspace', name: 'demo' },
+    },
+  ])
+  expect(engine.events).toEqual(['Normal CreatedExternalResource'])
+  expect(JSON.stringify([engine.is()?.status, engine.is()?.metadata])).not.toContain('secret words')
+})
+
+test('its writes come in the recorded order, the finalizer before anything is written to a state', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  await engine.pass()
+  const written = engine.objects.writes.map((each) => each.replace(/[0-9a-f]{32}|[0-9a-f-]{36}/, '…'))
+  expect(written).toEqual([
+    'patch Workspace demo', // external-name
+    'apply ProviderConfigUsage …',
+    'patch Workspace demo', // finalizer
+    'create Secret states/demo-plan',
+    'create Secret default/demo-conn', // empty
+    'patch Workspace demo', // pending
+    'create Secret states/memory-…',
+    'patch Secret states/memory-…',
+    'patch Workspace demo', // succeeded
+    'patch Secret default/demo-conn',
+    'status Workspace demo',
+  ])
+})
+
+test('an unchanged poll is one call and no write; after a restart it is two', async () => {
+  const engine = await created()
+  const before = engine.objects.writes.length
+  expect((await engine.pass()).wake).toBe('poll')
+  expect(engine.instant.calls.splice(0)).toEqual(['plan'])
+  engine.restart()
+  await engine.pass()
+  expect(engine.instant.calls).toEqual(['plan', 'output'])
+  expect(engine.objects.writes.length).toBe(before)
+})
+
+test('a change is four calls; Ready stays, outputs and the generation come in the same write', async () => {
+  const engine = await created()
+  engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo2' }, outputs: { endpoint: 'https://demo2.invalid' } })
+  const before = engine.objects.writes.length
+  await engine.pass()
+  expect(engine.instant.calls).toEqual(['init', 'plan', 'show', 'apply', 'output']) // the module itself was changed
+  expect(tell(engine.is())).toBe(settled.replaceAll('@1', '@2'))
+  expect(engine.is()?.status?.atProvider?.outputs).toEqual({ endpoint: 'https://demo2.invalid' })
+  expect(engine.objects.writes.slice(before).filter((each) => each.startsWith('status'))).toHaveLength(1)
+  expect(engine.events).toEqual(['Normal UpdatedExternalResource'])
+  expect(secretOf(engine)).toEqual({ endpoint: 'https://demo2.invalid' }) // what is no output any more is gone
+})
+
+test('somebody changed the connection Secret: the next poll mends it', async () => {
+  const engine = await created()
+  engine.objects.change(Secret, connection, { data: { endpoint: 'bm9wZQ==', foreign: 'eA==' } })
+  await engine.pass()
+  expect(engine.instant.calls).toEqual(['plan', 'output'])
+  expect(secretOf(engine)).toEqual({ endpoint: 'https://demo.invalid', number: '3', kubeconfig: 'secret words' })
+})
+
+test('drift is repaired where Update is allowed', async () => {
+  const engine = await created()
+  engine.instant.states.get('demo')?.set('terraform_data.eks', 'drifted')
+  await engine.pass()
+  expect(engine.instant.states.get('demo')?.get('terraform_data.eks')).toBe('demo')
+  expect(tell(engine.is())).toBe(settled)
+})
+
+test('drift is told, with counts, and left alone where Update is not allowed; gone, it is told no more', async () => {
+  const engine = await created(eks, { managementPolicies: ['Observe', 'Create', 'Delete'] })
+  engine.instant.states.get('demo')?.set('terraform_data.eks', 'drifted')
+  expect((await engine.pass()).wake).toBe('poll')
+  expect(engine.instant.states.get('demo')?.get('terraform_data.eks')).toBe('drifted')
+  expect(tell(engine.is())).toBe(
+    'Ready=True/Available Synced=True/ReconcileSuccess@1 UpToDate=False/UpdateRestricted@1',
+  )
+  expect(messageOf(engine.is(), 'UpToDate')).toBe(
+    'not applied, because managementPolicies do not allow Update: 1 to update',
+  )
+  expect(readPlanNote(engine.is()?.metadata.annotations?.[ours.plan])).toMatchObject({ update: 1 })
+  engine.instant.states.get('demo')?.set('terraform_data.eks', 'demo')
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+  expect(engine.is()?.metadata.annotations?.[ours.plan]).toBeUndefined()
+})
+
+test('where Create is not allowed, nothing is made, and that is told', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks, { managementPolicies: ['Observe'] })
+  await engine.pass()
+  expect(engine.instant.calls).toEqual(['init', 'plan'])
+  expect(tell(engine.is())).toBe('Synced=True/ReconcileSuccess@1 UpToDate=False/UpdateRestricted@1')
+  expect(engine.objects.get(Secret, connection)).toBeUndefined()
+})
+
+test('paused, it is left alone; one event, however often it is looked at; then changes are taken up', async () => {
+  const engine = await created()
+  engine.apply({ ...eks, outputs: { endpoint: 'new' } }, {}, { annotations: { ...notes(engine), ...paused } })
+  expect((await engine.pass()).wake).toBe('onChange')
+  await engine.pass()
+  expect(engine.instant.calls).toEqual([])
+  expect(tell(engine.is())).toBe('Ready=True/Available Synced=False/ReconcilePaused@2 UpToDate=True/ObserveMatched@1')
+  expect(engine.events.splice(0)).toEqual(['Normal ReconciliationPaused'])
+  engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [crossplane.paused]: null } } })
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled.replaceAll('@1', '@2'))
+})
+const paused = { [crossplane.paused]: 'true' }
+const notes = (engine: SmallEngine) => engine.is()?.metadata.annotations ?? {}
+
+test('no policies at all are a pause, and a set that is not supported is refused in the words of Crossplane', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks, { managementPolicies: [] })
+  await engine.pass()
+  expect(tell(engine.is())).toBe('Synced=False/ReconcilePaused@1')
+  engine.apply(eks, { managementPolicies: ['Create'] })
+  await engine.pass()
+  expect(messageOf(engine.is())).toContain('which is not supported. Check docs for supported policies')
+  expect(engine.instant.calls).toEqual([])
+})
+
+test('no ProviderConfig: told as the provider tells it, no finalizer, no usage; deleted, it goes at once', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks, { providerConfigRef: { name: 'does-not-exist' } })
+  engine.objects.change(clusterWide.workspace, key, { spec: { providerConfigRef: { name: 'does-not-exist' } } })
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(messageOf(engine.is())).toBe(
+    'connect failed: failed to resolve provider config: cannot get provider config: ProviderConfig.tf.upbound.io "does-not-exist" not found',
+  )
+  expect(tell(engine.is())).toBe('Synced=False/ReconcileError@1')
+  expect(engine.is()?.status?.atProvider).toEqual({})
+  expect(engine.objects.list(clusterWide.usage)).toEqual([])
+  engine.objects.remove(clusterWide.workspace, key)
+  expect(engine.is()).toBeUndefined()
+})
+
+test.each([
+  ['init', 'connect failed: cannot initialize Terraform configuration', 'CannotConnectToProvider'],
+  ['plan', 'observe failed: cannot diff (i.e. plan) Terraform configuration', 'CannotObserveExternalResource'],
+] as const)(
+  'the first %s fails: no Ready, one event for one text, and nothing stays when it is deleted',
+  async (what, text, reason) => {
+    const engine = aSmallEngine()
+    engine.apply({ ...eks, fails: { [what]: 'Something is wrong' } })
+    expect((await engine.pass()).wake).toBe('retry')
+    await engine.pass()
+    expect(tell(engine.is())).toBe('Synced=False/ReconcileError@1')
+    expect(messageOf(engine.is())).toContain(
+      `${text}: Terraform encountered an error. Summary: Something is wrong. To see`,
+    )
+    expect(decoded(messageOf(engine.is()))).toContain('Error: Something is wrong')
+    expect(engine.events).toEqual([`Warning ${reason}`])
+    engine.instant.states.set('demo', new Map()) // any command makes one
+    engine.objects.remove(clusterWide.workspace, key)
+    await engine.pass()
+    expect(engine.is()).toBeUndefined()
+    expect(engine.instant.states.size).toBe(0)
+  },
+)
+
+const decoded = (message: string) =>
+  gunzipSync(Buffer.from(/echo "([^"]+)"/.exec(message)?.[1] ?? '', 'base64')).toString()
+
+test('the first apply fails, then another, then it is mended', async () => {
+  const engine = aSmallEngine()
+  engine.apply({ ...eks, fails: { apply: 'no quota' } })
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(tell(engine.is())).toBe('Ready=False/Creating@1 Synced=False/ReconcileError@1')
+  expect(messageOf(engine.is())).toMatch(/^create failed: cannot apply Terraform configuration: .*Summary: no quota\. /)
+  expect(Object.keys(notes(engine))).toEqual(
+    expect.arrayContaining([crossplane.createPending, crossplane.createFailed]),
+  )
+  expect(notes(engine)).not.toHaveProperty([crossplane.createSucceeded])
+  expect(engine.objects.get(Secret, connection)?.data).toBeUndefined()
+  engine.tick()
+  engine.apply(eks)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled.replaceAll('@1', '@2'))
+  expect(engine.events).toEqual(['Warning CannotCreateExternalResource', 'Normal CreatedExternalResource'])
+})
+
+test('a later apply that fails leaves Ready alone and is an update', async () => {
+  const engine = await created()
+  engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo2' }, fails: { apply: 'no quota' } })
+  await engine.pass()
+  expect(tell(engine.is())).toBe('Ready=True/Available Synced=False/ReconcileError@2 UpToDate=False/UpdateFailed@2')
+  expect(messageOf(engine.is())).toMatch(/^update failed: /)
+})
+
+test('a module with neither resource nor output becomes Ready', async () => {
+  const engine = await created({})
+  expect(tell(engine.is())).toBe(settled)
+})
+
+test('deleted, it is destroyed, forgotten and let go', async () => {
+  const engine = await created()
+  engine.objects.remove(clusterWide.workspace, key)
+  const told: string[] = []
+  engine.instant.onCommand = (name) => void told.push(`${name} ${tell(engine.is())}`)
+  await engine.pass()
+  expect(told).toEqual([
+    'destroy Ready=False/Deleting@2 Synced=True/ReconcileSuccess@1 UpToDate=True/ObserveMatched@1',
+    'forget Ready=False/Deleting@2 Synced=True/ReconcileSuccess@2 UpToDate=True/ObserveMatched@1',
+  ])
+  expect(engine.is()).toBeUndefined()
+  expect(engine.instant.states.size).toBe(0)
+  expect(engine.objects.list(clusterWide.usage)).toEqual([])
+  expect(engine.objects.list(Secret).filter(({ metadata }) => metadata.name.startsWith('memory'))).toEqual([])
+  expect(engine.events).toEqual(['Normal DeletedExternalResource'])
+})
+
+test('while somebody else holds it, nothing is destroyed and nothing is said', async () => {
+  const engine = await created(eks, {}, { finalizers: ['example.com/hold'] })
+  engine.objects.remove(clusterWide.workspace, key)
+  expect(await engine.pass()).toMatchObject({ wake: 'onChange', did: [], says: '' })
+  engine.objects.change(clusterWide.workspace, key, { metadata: { finalizers: [ownFinalizer] } })
+  await engine.pass()
+  expect(engine.is()).toBeUndefined()
+})
+
+test.each<Partial<WorkspaceSpec>>([
+  { deletionPolicy: 'Orphan' },
+  { managementPolicies: ['Observe', 'Create', 'Update'] },
+])(
+  'an orphan (%j) is let go at once, and its state stays; made again, it is on it without an apply',
+  async (orphan) => {
+    const engine = await created(eks, orphan, { finalizers: ['example.com/hold'] })
+    engine.objects.remove(clusterWide.workspace, key)
+    await engine.pass()
+    expect(engine.is()?.metadata.finalizers).toEqual(['example.com/hold'])
+    engine.objects.change(clusterWide.workspace, key, { metadata: { finalizers: [] } })
+    expect(engine.is()).toBeUndefined()
+    engine.apply(eks)
+    await engine.pass()
+    expect(engine.instant.calls).toEqual(['init', 'plan', 'output'])
+    expect(tell(engine.is())).toBe(settled)
+    expect(notes(engine)).not.toHaveProperty([crossplane.createPending])
+    // And what it did not make itself is destroyed with it.
+    engine.objects.remove(clusterWide.workspace, key)
+    await engine.pass()
+    expect(engine.instant.states.size).toBe(0)
+  },
+)
+
+test('a destroy that fails is told, and tried again', async () => {
+  const engine = await created()
+  engine.apply({ ...eks, fails: { destroy: 'still in use' } })
+  engine.objects.remove(clusterWide.workspace, key)
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(tell(engine.is())).toMatch(/^Ready=False\/Deleting@3 Synced=False\/ReconcileError@3/)
+  expect(messageOf(engine.is())).toMatch(/^delete failed: cannot destroy Terraform configuration: .*still in use/)
+})
+
+test('its ProviderConfig is gone: it is destroyed with the inputs of the last apply', async () => {
+  const engine = await created()
+  engine.objects.remove(clusterWide.providerConfig, { name: 'default' })
+  engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(engine.is()).toBeUndefined()
+  expect(engine.instant.states.size).toBe(0)
+})
+
+test('state that was there before and never planned well is destroyed, not left behind', async () => {
+  const engine = aSmallEngine()
+  engine.instant.states.set('demo', new Map([['terraform_data.old', 1]]))
+  engine.apply({ ...eks, fails: { plan: 'wrong' } })
+  await engine.pass()
+  engine.apply(eks)
+  engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(engine.instant.calls.slice(2)).toEqual(['init', 'forget', 'init', 'destroy', 'forget'])
+  expect(engine.is()).toBeUndefined()
+})
+
+test('guarded, a plan that deletes or replaces waits for the approval of that very plan', async () => {
+  const hold = { annotations: { [ours.guard]: 'Hold' } }
+  const engine = await created(eks, {}, hold)
+  engine.apply({ ...eks, resources: { 'terraform_data.other': 1 } })
+  expect((await engine.pass()).wake).toBe('poll')
+  expect(engine.instant.calls.splice(0)).toEqual(['init', 'plan', 'show'])
+  const note = readPlanNote(notes(engine)[ours.plan])
+  expect(note).toMatchObject({ create: 1, delete: 1, gone: ['terraform_data.eks'], held: 'Destructive' })
+  expect(messageOf(engine.is())).toBe(
+    `update failed: held for approval: this plan deletes 1 and replaces 0: terraform_data.eks; approve with: kubectl annotate workspaces.tf.upbound.io demo --overwrite capt.appthrust.io/approve=${note?.id}`,
+  )
+  expect(tell(engine.is())).toBe('Ready=True/Available Synced=False/ReconcileError@2 UpToDate=False/UpdateRestricted@2')
+  expect(engine.events.splice(0)).toEqual(['Warning CannotUpdateExternalResource'])
+  await engine.pass()
+  expect(engine.events).toEqual([]) // held again is no news
+
+  const approve = (id: string) =>
+    engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [ours.approve]: id } } })
+  approve('another')
+  await engine.pass()
+  expect(engine.instant.states.get('demo')?.has('terraform_data.eks')).toBe(true)
+  approve(note?.id ?? '')
+  await engine.pass()
+  expect([...(engine.instant.states.get('demo')?.keys() ?? [])]).toEqual(['terraform_data.other'])
+  expect(tell(engine.is())).toBe(settled.replaceAll('@1', '@2'))
+})
+
+test('guarded, a plan that deletes nothing is applied', async () => {
+  const engine = await created(eks, {}, { annotations: { [ours.guard]: 'Hold' } })
+  engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo', 'terraform_data.more': 1 } })
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled.replaceAll('@1', '@2'))
+})
+
+test('an apply was killed: what it may have made is not made again without a word', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  engine.instant.onCommand = (name) => {
+    if (name === 'apply') throw new Struck('killed')
+  }
+  engine.objects.strike(8, 'before') // and what it would write next is not written
+  await engine.pass().catch(() => {})
+  engine.instant.onCommand = () => {}
+  engine.restart()
+  await engine.pass()
+  expect(messageOf(engine.is())).toMatch(
+    /^create failed: held for approval: the apply that began at .* was interrupted, and this plan would create again what it may have made: terraform_data\.eks; look whether that is there, then approve with: /,
+  )
+  expect(readPlanNote(notes(engine)[ours.plan])).toMatchObject({ held: 'Interrupted', again: ['terraform_data.eks'] })
+  expect(engine.instant.states.get('demo')?.size).toBe(0)
+})
+
+test('a state that another family of command lines wrote is not touched', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks, {}, { annotations: { [ours.cli]: 'terraform 1.5.7' } })
+  expect((await engine.pass()).wake).toBe('poll')
+  expect(engine.instant.calls).toEqual([])
+  expect(messageOf(engine.is())).toContain('connect failed: held: the state was written by terraform 1.5.7')
+  expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('AnotherCLI')
+})
+
+test('where nothing can be run, that is told', async () => {
+  const engine = aSmallEngine()
+  engine.blocked = 'no Terraform found: install OpenTofu'
+  engine.apply(eks)
+  await engine.pass()
+  expect(messageOf(engine.is())).toBe('connect failed: no Terraform found: install OpenTofu')
+})
+
+test("another's Secret is not written, and that is told", async () => {
+  const engine = aSmallEngine()
+  const theirs: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: connection, type: 'Opaque' }
+  engine.objects.put(Secret, theirs)
+  engine.apply(eks)
+  await engine.pass()
+  expect(messageOf(engine.is())).toBe(
+    'create failed: cannot write connection details: Secret default/demo-conn is of type Opaque, not one of ours; choose another name in spec.writeConnectionSecretToRef',
+  )
+  expect(engine.instant.calls).toEqual(['init', 'plan'])
+})
+
+test('one that was made for an apply writes its connection Secret nowhere but in the namespace of the apply', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks, {}, { annotations: { [ours.apply]: 'team/demo' } })
+  await engine.pass()
+  expect(messageOf(engine.is())).toBe(
+    'create failed: cannot write connection details: spec.writeConnectionSecretToRef leads to namespace default, but the Workspace is for team',
+  )
+  expect(engine.objects.get(Secret, connection)).toBeUndefined()
+})
+
+test('a request to look is answered', async () => {
+  const engine = await created(eks, {}, { annotations: { [crossplane.reconcileRequestedAt]: 'now' } })
+  expect(engine.is()?.status?.lastHandledReconcileAt).toBe('now')
+})
+
+// Whatever write a pass is struck at, before or after it happened, the next lives end where an undisturbed one does.
+test.each(['before', 'after'] as const)('killed %s any write of a whole life, it ends the same', async (how) => {
+  const life = async (strike: number) => {
+    const engine = aSmallEngine()
+    let struck = 0
+    engine.objects.strike(strike, how)
+    const settle = async () => {
+      for (let passes = 0; passes < 5; passes++) {
+        try {
+          if ((await engine.pass()).wake !== 'retry') return
+        } catch (error) {
+          if (!(error instanceof Struck)) throw error
+          struck++
+          engine.restart()
+        }
+      }
+    }
+    engine.apply(eks)
+    await settle()
+    engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo2' } })
+    await settle()
+    const lived = { conditions: tell(engine.is()), outputs: engine.is()?.status?.atProvider, secret: secretOf(engine) }
+    engine.objects.remove(clusterWide.workspace, key)
+    await settle()
+    const left = [...engine.objects.list(clusterWide.workspace), ...engine.objects.list(clusterWide.usage)]
+    const states = engine.instant.states.size
+    return { struck, writes: engine.objects.writes.length, ended: { ...lived, left, states } }
+  }
+  const undisturbed = await life(0)
+  expect(undisturbed.struck).toBe(0)
+  expect(undisturbed.writes).toBeGreaterThan(20)
+  for (let strike = 1; strike <= undisturbed.writes; strike++) {
+    const { struck, ended } = await life(strike)
+    expect(struck, `struck at write ${strike}`).toBe(1)
+    expect(ended, `struck ${how} write ${strike}`).toEqual(undisturbed.ended)
+  }
+})
+
+test('of two Workspaces on a new backend, the second is initialised when the first is', async () => {
+  const engine = aSmallEngine()
+  const other = { name: 'other' }
+  engine.apply(eks)
+  const demo = engine.is()
+  if (demo) engine.objects.put(clusterWide.workspace, { ...demo, metadata: other })
+  let running = 0
+  let most = 0
+  const { init } = engine.instant.terraform
+  Object.assign(engine.instant.terraform, {
+    async init(where: Parameters<typeof init>[0]) {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+      return init(where)
+    },
+  })
+  await Promise.all([engine.pass(), engine.pass(other)])
+  expect(most).toBe(1)
+  expect(engine.instant.calls.filter((each) => each === 'init')).toHaveLength(2)
+})
+
+test.each(['plan', 'destroy'])('a state that was left in the folder is brought home before the %s', async (before) => {
+  const engine = await created()
+  const uid = engine.is()?.metadata.uid ?? ''
+  const left = JSON.stringify({ lineage: 'l', serial: 7, resources: [{}] })
+  engine.instant.lefts.set(uid, left)
+  if (before === 'destroy') engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(engine.instant.calls.slice(0, 2)).toEqual(['push', before])
+})
+
+test('a state that cannot be brought home is copied, told and kept, and nothing goes on', async () => {
+  const engine = await created()
+  const uid = engine.is()?.metadata.uid ?? ''
+  engine.instant.lefts.set(uid, JSON.stringify({ lineage: 'l', serial: 7, resources: [{}] }))
+  engine.instant.onCommand = (name) => {
+    if (name === 'push') throw new Error('the disk is full')
+  }
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(engine.instant.calls).toEqual(['push'])
+  expect(messageOf(engine.is(), 'Synced')).toMatch(
+    /^observe failed: cannot write the state of the last run.*disk is full/,
+  )
+  const copies = engine.objects.list(Secret).filter(({ metadata }) => metadata.labels?.[labels.record] === 'state')
+  expect(copies).toHaveLength(1)
+  engine.instant.onCommand = () => {}
+  expect((await engine.pass()).wake).toBe('poll')
+  expect(engine.instant.lefts.size).toBe(0)
+})

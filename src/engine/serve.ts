@@ -1,0 +1,104 @@
+// An engine process: what it runs, how runs reach the states, and what it does when it leads. Only wiring.
+import { mkdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { systemClock } from '../runtime/clock.ts'
+import { tellError } from '../runtime/log.ts'
+import { type Process, type Served, serveProcess } from '../runtime/process.ts'
+import { findTerraform } from './binary.ts'
+import { type CommandLine, createCommandLine } from './commandline.ts'
+import { createConnections } from './connection.ts'
+import { createCustody } from './custody.ts'
+import { createEngine } from './engine.ts'
+import { createFolders } from './folders.ts'
+import { type Environment, gather } from './inputs.ts'
+import { thisMachine } from './life.ts'
+import { createPass } from './pass.ts'
+import { createRecords } from './records.ts'
+import type { EngineSettings } from './settings.ts'
+import { createStateAccess, stateNamespace } from './stateaccess.ts'
+import { createUsages } from './usages.ts'
+
+export const lease = 'capt-engine'
+
+export interface EngineProcess extends Process {
+  hurry(): void // interrupts what runs, in good order
+}
+
+export async function serveEngine({
+  env,
+  ...served
+}: Served<EngineSettings> & { readonly env: Environment }): Promise<EngineProcess> {
+  const { settings, access, log } = served
+  const date = () => new Date()
+  const root = resolve(settings.root)
+  await mkdir(root, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw new Error(`cannot make ${root}, where work folders are to be: name another by --root`, { cause: error })
+  })
+  const machine = await thisMachine()
+  const stopping = new AbortController()
+  const { terraform, missing } = await findCommandLine()
+
+  async function findCommandLine(): Promise<{ readonly terraform: CommandLine; readonly missing?: string }> {
+    const running = { timeoutMs: settings.timeoutMs, clock: systemClock, stopping: stopping.signal }
+    try {
+      const binary = await findTerraform(settings.binary, env)
+      log.info('runs', { ...binary })
+      return { terraform: createCommandLine({ ...binary, ...running }) }
+    } catch (error) {
+      const why = `no Terraform found: ${tellError(error)}`
+      log.error('nothing can be run', { why })
+      return { terraform: createCommandLine({ program: '', family: 'tofu', version: '', ...running }), missing: why }
+    }
+  }
+
+  const { stop } = await serveProcess(served, {
+    reporter: 'capt.appthrust.io/engine',
+    leases: [lease],
+    passSeconds: (4 * settings.timeoutMs) / 1000 + 600, // several runs
+    prepare({ client, cache, clock, log: logged, metrics, identity, record }) {
+      const states = createStateAccess({ client, access, folder: root, clock, log })
+      const ownEnv = { KUBE_CONFIG_PATH: states.file }
+      const records = createRecords({ client, namespace: stateNamespace, date })
+      const pass = createPass({
+        client,
+        terraform,
+        folders: createFolders({ root, cli: terraform, given: ownEnv, ours: env, load: terraform.get }),
+        custody: createCustody({ client, records, terraform, machine, instance: identity, ownEnv, date, log: logged }),
+        connections: createConnections(client),
+        usages: createUsages(client, cache),
+        blocked: () => missing ?? states.trouble(),
+        now: () => `${date().toISOString().slice(0, 19)}Z`,
+        log: logged,
+        gather: async (asked) => gather(asked, client, env),
+        record: (subject, event) => record(subject, { do: 'tell', ...event }),
+      })
+      const { pollMs, jitterMs, concurrency } = settings
+      const engine = createEngine({
+        client,
+        cache,
+        clock,
+        log: logged,
+        metrics,
+        poll: { pollMs, jitterMs, random: Math.random },
+        concurrency,
+        root,
+        pass,
+      })
+      return {
+        readyz: {
+          terraform: () => missing,
+          workspaces: () => engine.surrendered().join('; ') || undefined,
+        },
+        async lead() {
+          await states.start()
+          if (await cache.whenSynced()) await engine.work()
+        },
+        async stop() {
+          await engine.stop()
+          states.stop()
+        },
+      }
+    },
+  })
+  return { stop, hurry: () => stopping.abort() }
+}

@@ -1,0 +1,131 @@
+// An engine in memory: an API server in memory, Terraform that answers at once, and everything of the engine between them but
+// its process. A test lets it pass over a Workspace as often as it likes, and strikes it where it likes.
+import type { Key, KubeObject } from '../src/api/resource.ts'
+import {
+  crossplane,
+  type ProviderConfig,
+  type Workspace,
+  type WorkspaceSpec,
+  workspaceAPIs,
+} from '../src/api/workspace.ts'
+import { createConnections } from '../src/engine/connection.ts'
+import { createCustody } from '../src/engine/custody.ts'
+import type { Happening } from '../src/engine/decide.ts'
+import { gather } from '../src/engine/inputs.ts'
+import { createPass, type Passed } from '../src/engine/pass.ts'
+import { createRecords } from '../src/engine/records.ts'
+import { createUsages } from '../src/engine/usages.ts'
+import type { Log } from '../src/runtime/log.ts'
+import { type Instant, instantTerraform, type Module } from './instant.ts'
+import { type Objects, objectsInMemory } from './objects.ts'
+
+export const clusterWide = workspaceAPIs['tf.upbound.io']
+export const key = { name: 'demo' }
+
+export interface SmallEngine {
+  readonly objects: Objects
+  readonly instant: Instant
+  readonly events: string[] // "Normal CreatedExternalResource"
+  blocked: string | undefined
+  is(): Workspace | undefined
+  apply(module: Module, more?: Partial<WorkspaceSpec>, metadata?: object): void
+  pass(of?: Key): Promise<Passed> // none: demo
+  restart(): void // forgets what is only in memory
+  tick(): void // a minute passes
+}
+
+const silent: Log = {
+  error() {},
+  warn() {},
+  info() {},
+  debug() {},
+  with: () => silent,
+  setLevel() {},
+}
+
+export function aSmallEngine(): SmallEngine {
+  let minutes = 0
+  const date = () => new Date(Date.UTC(2026, 10, 15, 23, minutes))
+  const objects = objectsInMemory(date)
+  const instant = instantTerraform()
+  const events: string[] = []
+  const { client } = objects
+  const config: ProviderConfig = {
+    apiVersion: 'tf.upbound.io/v1beta1',
+    kind: 'ProviderConfig',
+    metadata: { name: 'default' },
+    spec: { configuration: '# none' },
+  }
+  objects.put(clusterWide.providerConfig, config)
+
+  const make = () =>
+    createPass({
+      client,
+      terraform: instant.terraform,
+      folders: instant.folders,
+      custody: createCustody({
+        client,
+        records: createRecords({ client, namespace: 'states', date }),
+        terraform: instant.terraform,
+        machine: { host: 'here', bootId: 'boot' },
+        instance: 'here_1',
+        ownEnv: {},
+        date,
+        log: silent,
+      }),
+      connections: createConnections(client),
+      usages: createUsages(client, { get: objects.get }),
+      blocked: () => engine.blocked,
+      now: () => `${date().toISOString().slice(0, 19)}Z`,
+      log: silent,
+      gather: async (asked) => gather(asked, client, {}),
+      record: (_: KubeObject, { type, reason }: Happening) => void events.push(`${type} ${reason}`),
+    })
+  let pass = make()
+
+  const engine: SmallEngine = {
+    objects,
+    instant,
+    events,
+    blocked: undefined,
+    is: () => objects.get(clusterWide.workspace, key),
+    apply(module, more = {}, metadata = {}) {
+      const there = engine.is()
+      const spec: WorkspaceSpec = {
+        ...there?.spec,
+        providerConfigRef: { name: 'default' },
+        writeConnectionSecretToRef: { name: 'demo-conn', namespace: 'default' },
+        ...more,
+        forProvider: { source: 'Inline', module: JSON.stringify(module) },
+      }
+      const wished: Workspace = there
+        ? { ...there, spec, metadata: { ...there.metadata, ...metadata } }
+        : { apiVersion: 'tf.upbound.io/v1beta1', kind: 'Workspace', metadata: { ...key, ...metadata }, spec }
+      objects.put(clusterWide.workspace, wished)
+    },
+    pass: async (of = key) => pass(clusterWide, of),
+    restart() {
+      pass = make()
+    },
+    tick() {
+      minutes++
+    },
+  }
+  return engine
+}
+
+// Conditions as one line: "Ready=True/Available Synced=True/ReconcileSuccess@1"
+export function tell(workspace: Workspace | undefined): string {
+  return (workspace?.status?.conditions ?? [])
+    .map(
+      ({ type, status, reason, observedGeneration: at }) =>
+        `${type}=${status}/${reason}${at === undefined ? '' : `@${at}`}`,
+    )
+    .join(' ')
+}
+
+export function messageOf(workspace: Workspace | undefined, type = 'Synced'): string {
+  return workspace?.status?.conditions?.find((each) => each.type === type)?.message ?? ''
+}
+
+export const ownFinalizer = crossplane.finalizer
