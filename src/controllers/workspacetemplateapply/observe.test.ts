@@ -321,6 +321,14 @@ describe('what it waits for and what its variables are', () => {
   })
 })
 
+test('of an apply that is paused nothing is read', async () => {
+  const spec = {
+    waitForSecrets: [{ name: 'db' }],
+    variablesFrom: [{ name: 'a', secret: { name: 'db', key: 'b', format: 'Text' } }],
+  }
+  expect((await look(anApply({ annotations: { 'cluster.x-k8s.io/paused': '' } }, spec), [])).asked).toEqual([])
+})
+
 describe('when something leaves', () => {
   test('those that use it are named as long as they have a Workspace', async () => {
     const going = anApply({ deletionTimestamp: '2026-11-16T11:00:00Z' })

@@ -10,10 +10,12 @@ import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
+import { type Stage, stageOf } from '../../runtime/plan.ts'
 import type { Settings } from '../../runtime/settings.ts'
 import { varsSecretOf } from '../../terraform/identity.ts'
 import { render } from '../../terraform/render.ts'
 import { type Dependency, dependencyOnApply, dependencyOnWorkspace, ringOf } from './dependencies.ts'
+import { finalizer } from './finalizer.ts'
 import { beside, byUse, isNeeded, templateOf, usedBy, workspaceKey } from './relations.ts'
 import { saltIn } from './secretvars.ts'
 import type { Seen } from './seen.ts'
@@ -25,26 +27,33 @@ type Options = Pick<Settings, 'workspaceAPI' | 'isCrossNamespaceAllowed'>
 
 export async function observe(read: Read, apply: Apply, live: Live, options: Options): Promise<Seen> {
   const { isCrossNamespaceAllowed } = options
-  const isLeaving = apply.metadata.deletionTimestamp !== undefined
+  const stage = stageOf({ object: apply, finalizer: finalizer.ours })
+  const isLeaving = stage === 'leaving'
   const isHere = (namespace = apply.metadata.namespace) =>
     isCrossNamespaceAllowed || namespace === apply.metadata.namespace
   const template = isHere(apply.spec.templateRef.namespace) ? read.get(WorkspaceTemplate, templateOf(apply)) : undefined
   const where = whereIs(read, apply, template, live.now(), options)
   const workspace = where.is === 'known' ? where.workspace : undefined
+  const isGoing = workspace?.metadata.deletionTimestamp !== undefined
   const find = (name: string) => read.get(WorkspaceTemplateApply, beside(apply, name))
   const seen = {
     apply,
     now: live.now(),
     template,
     where,
-    isNamespaceLeaving:
-      workspace?.metadata.deletionTimestamp !== undefined && !isLeaving && (await isNamespaceLeaving(apply, live)),
+    isNamespaceLeaving: isGoing && isStaying(stage) && (await isNamespaceLeaving(apply, live)),
+    dependencies: [],
     ring: ringOf(apply, find),
+    dependents: isLeaving ? dependentsOf(read, apply) : [],
+    sources: [],
+    found: new Map(),
     isCrossNamespaceAllowed,
   }
+  // Of what nothing is asked nothing more is looked at.
+  if (!isStaying(stage) && !isLeaving) return { ...seen, ...ownedBy(apply, undefined) }
   if (isLeaving) {
-    const vars = ownedBy(apply, await getLive(live, Secret, beside(apply, varsSecretOf(apply.metadata))))
-    return { ...seen, dependencies: [], dependents: dependentsOf(read, apply), sources: [], found: new Map(), ...vars }
+    const secret = await getLive(live, Secret, beside(apply, varsSecretOf(apply.metadata)))
+    return { ...seen, ...ownedBy(apply, secret) }
   }
   const waited = await Promise.all(
     (workspace ? [] : (apply.spec.waitForSecrets ?? []))
@@ -56,7 +65,11 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   const dependencies = [...waited, ...usedBy(apply).flatMap((name) => dependencyOn(read, apply, name))]
   const { found, sources } = await valuesOf(read, apply, live)
   const vars = ownedBy(apply, await varsOf(read, live, { ...seen, found }))
-  return { ...seen, dependencies, dependents: [], sources, found, ...vars }
+  return { ...seen, dependencies, sources, found, ...vars }
+}
+
+function isStaying(stage: Stage): boolean {
+  return stage === 'new' || stage === 'live'
 }
 
 // A Secret that merely has the name is none of our business.
