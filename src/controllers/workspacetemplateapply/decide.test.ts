@@ -452,7 +452,7 @@ describe('the guard', () => {
   test('with Crossplane every change after the first waits, until that very revision is approved, and only until it is done', () => {
     const guarded = crossplaned(but({}, { destructiveChanges: 'Hold' }))
     const { revision } = renderedOf(guarded)
-    const at = (of: string, approve?: string): Seen => {
+    const since = (of: string, approve?: string): Seen => {
       const notes = approve === undefined ? {} : { [annotations.approve]: approve }
       const base = noted(guarded, notes)
       const applied = { ...base, apply: changed(base.apply, {}, {}, { applied: true, revision: of }) }
@@ -460,13 +460,13 @@ describe('the guard', () => {
     }
     const policies = (seen: Seen) => guardOn(seen)[1]
     const closed = ['Observe', 'Create', 'Delete']
-    expect(said(decide(at('before')), 'Applied')).toBe('ApprovalRequired=False')
-    expect(policies(at('before'))).toEqual(closed)
-    expect(said(decide(at('before', 'another')), 'Applied')).toBe('ApprovalRequired=False')
-    expect(policies(at('before', revision))).toEqual(['*'])
-    expect(said(decide(at('before', revision)), 'Applied')).toBe('Converged=True')
-    expect(policies(at(revision, revision))).toEqual(closed)
-    expect(said(decide(at(revision, revision)), 'Applied')).toBe('Converged=True')
+    expect(said(decide(since('before')), 'Applied')).toBe('ApprovalRequired=False')
+    expect(policies(since('before'))).toEqual(closed)
+    expect(said(decide(since('before', 'another')), 'Applied')).toBe('ApprovalRequired=False')
+    expect(policies(since('before', revision))).toEqual(['*'])
+    expect(said(decide(since('before', revision)), 'Applied')).toBe('Converged=True')
+    expect(policies(since(revision, revision))).toEqual(closed)
+    expect(said(decide(since(revision, revision)), 'Applied')).toBe('Converged=True')
   })
 
   test('a word for the engine is passed on, and taken back with it', () => {
