@@ -372,7 +372,12 @@ test('a group whose CRD belongs to a package of Crossplane is left to it', async
     "[-]workspaces failed: the Workspaces of tf.upbound.io belong to Crossplane's ProviderRevision provider-terraform-1",
   )
   // The other group is served on.
-  const other = { ...given('sample-ns'), metadata: { name: 'served', namespace: 'default' } }
+  const other: KubeObject = {
+    apiVersion: 'tf.m.upbound.io/v1beta1',
+    kind: 'Workspace',
+    metadata: { name: 'served', namespace: 'default' },
+    spec: { forProvider: { source: 'Inline', module: 'output "x" {\n  value = 1\n}\n' } },
+  }
   await api.kube.apply(other)
   await seeConverged(other)
   expect((await api.kube.read(given('only-outputs')))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion)

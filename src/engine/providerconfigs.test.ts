@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { objectsInMemory } from '../../test/objects.ts'
 import { tellKey } from '../api/resource.ts'
-import { crossplane, type ProviderConfigUsage, workspaceAPIs } from '../api/workspace.ts'
+import { crossplane, type ProviderConfig, type ProviderConfigUsage, workspaceAPIs } from '../api/workspace.ts'
 import type { Read } from '../runtime/cache.ts'
 import { keepProviderConfig, usedBy } from './providerconfigs.ts'
 
@@ -19,12 +19,13 @@ const usage = (name: string, config = 'default'): ProviderConfigUsage => ({
 // `late`: the cache knows of no usage.
 function aStage({ late = false } = {}) {
   const objects = objectsInMemory()
-  objects.put(api.providerConfig, {
+  const config: ProviderConfig = {
     apiVersion: 'tf.upbound.io/v1beta1',
     kind: 'ProviderConfig',
     metadata: key,
-    ...{ spec: {} },
-  })
+    spec: {},
+  }
+  objects.put(api.providerConfig, config)
   const keysAt: Read['keysAt'] = (_, __, value) =>
     late
       ? []

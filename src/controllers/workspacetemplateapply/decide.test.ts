@@ -26,6 +26,7 @@ import {
   template,
   theirs,
   varsSecret,
+  waits,
   workspaceDeed,
 } from '../../../test/applies.ts'
 import { annotations, holdFinalizer, labels } from '../../api/keys.ts'
@@ -70,7 +71,7 @@ describe('while it is to stay', () => {
     },
     {
       when: 'a plan is held',
-      seen: having(made(asked, done, { [annotations.plan]: held })),
+      seen: having(made(asked, waits, { [annotations.plan]: held })),
       ready: 'ApprovalRequired=False',
       does: `${workspaceDeed}, tell ApprovalRequired`,
     },
@@ -251,6 +252,12 @@ describe('while it is to stay', () => {
       does: `${record}, apply Secret team/vpc-vars, ${workspaceDeed}`,
     },
     {
+      when: 'somebody else has a Secret of that name',
+      seen: { ...secretly, isSecretTaken: true },
+      ready: 'NameTaken=False',
+      does: 'tell NameTaken',
+    },
+    {
       when: 'the predecessor had it',
       seen: but({ finalizers: [finalizer.old] }),
       ready: 'Creating=False',
@@ -297,9 +304,9 @@ describe('while it is to stay', () => {
   })
 
   test('a held plan says what would go and the very command that approves it', () => {
-    const plan = decide(having(made(asked, done, { [annotations.plan]: held })))
+    const plan = decide(having(made(asked, waits, { [annotations.plan]: held })))
     expect(messageOf(plan, 'Ready')).toBe(
-      'the plan would delete 1 and replace 1: a.b, c.d. To approve: kubectl annotate workspacetemplateapply vpc -n team capt.appthrust.io/approve=p1 --overwrite',
+      'the plan has 1 to replace, 1 to delete (a.b, c.d). To approve: kubectl annotate workspacetemplateapply vpc -n team capt.appthrust.io/approve=p1 --overwrite',
     )
   })
 
@@ -361,7 +368,7 @@ describe('while it is to stay', () => {
   test('it comes again for what no watch tells: a Secret that nobody labelled, a silent engine, a wait worth a word', () => {
     expect(decide(having(made())).wake).toBe('onChange')
     expect(decide(having(made(asked, []), { silentAt: now.getTime() + 90_500 })).wake).toEqual({ afterSeconds: 91 })
-    const waits = (what: 'Secret' | 'Workspace', since?: string): Seen => ({
+    const waitsFor = (what: 'Secret' | 'Workspace', since?: string): Seen => ({
       ...asked,
       apply: changed(
         apply,
@@ -373,7 +380,7 @@ describe('while it is to stay', () => {
       ),
       dependencies: [{ what, name: 'net', is: 'waiting', why: '' }],
     })
-    expect(decide(waits('Secret')).wake).toEqual({ afterSeconds: 15 })
+    expect(decide(waitsFor('Secret')).wake).toEqual({ afterSeconds: 15 })
     expect(
       decide(
         but(
@@ -383,10 +390,10 @@ describe('while it is to stay', () => {
         ),
       ).wake,
     ).toEqual({ afterSeconds: 15 })
-    expect(decide(waits('Workspace')).wake).toEqual({ afterSeconds: 600 })
-    expect(decide(waits('Workspace', '2026-11-16T11:55:00Z')).wake).toEqual({ afterSeconds: 300 })
-    expect(messageOf(decide(waits('Workspace', '2026-11-16T11:55:00Z')), 'Ready')).toBe('waits for net')
-    const long = decide(waits('Workspace', '2026-11-16T11:49:00Z'))
+    expect(decide(waitsFor('Workspace')).wake).toEqual({ afterSeconds: 600 })
+    expect(decide(waitsFor('Workspace', '2026-11-16T11:55:00Z')).wake).toEqual({ afterSeconds: 300 })
+    expect(messageOf(decide(waitsFor('Workspace', '2026-11-16T11:55:00Z')), 'Ready')).toBe('waits for net')
+    const long = decide(waitsFor('Workspace', '2026-11-16T11:49:00Z'))
     expect(long.wake).toBe('onChange')
     expect(messageOf(long, 'Ready')).toBe('waits for net for more than 10 minutes')
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { apply, template } from '../../../test/applies.ts'
+import { apply, template, varsSecret } from '../../../test/applies.ts'
 import { annotations, labels } from '../../api/keys.ts'
 import { ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
 import { type KubeObject, keyOf, type Resource, readKey, resourceName, tellKey } from '../../api/resource.ts'
@@ -299,6 +299,18 @@ describe('what it waits for and what its variables are', () => {
     expect((await look(anApply(), all)).asked).toEqual([])
   })
 
+  test('a Secret that merely has the name is not taken for ours, nor its salt', async () => {
+    const seen = async (metadata: object) =>
+      look(anApply({}, { variables: {}, variablesFrom: [fromSecret('text')] }), [
+        ...all,
+        [Secret, { ...varsSecret, metadata: { ...varsSecret.metadata, ...metadata } }],
+      ])
+    const theirs = await seen({})
+    expect([theirs.isSecretTaken, theirs.secret, theirs.salt.open() === 'a pinch']).toEqual([true, undefined, false])
+    const own = await seen({ annotations: { [annotations.apply]: 'team/vpc' } })
+    expect([own.isSecretTaken, own.secret?.metadata.name, own.salt.open()]).toEqual([false, 'vpc-vars', 'a pinch'])
+  })
+
   test('a template of another namespace is looked at only where namespaces trust each other', async () => {
     const elsewhere: There = [
       [WorkspaceTemplate, { ...template, metadata: { ...template.metadata, namespace: 'rich' } }],
@@ -307,6 +319,14 @@ describe('what it waits for and what its variables are', () => {
     expect((await look(subject, elsewhere)).template).toBeUndefined()
     expect((await look(subject, elsewhere, { isCrossNamespaceAllowed: true })).template).toBeDefined()
   })
+})
+
+test('of an apply that is paused nothing is read', async () => {
+  const spec = {
+    waitForSecrets: [{ name: 'db' }],
+    variablesFrom: [{ name: 'a', secret: { name: 'db', key: 'b', format: 'Text' } }],
+  }
+  expect((await look(anApply({ annotations: { 'cluster.x-k8s.io/paused': '' } }, spec), [])).asked).toEqual([])
 })
 
 describe('when something leaves', () => {
