@@ -33,6 +33,16 @@ export async function seeSaying(kube: Kube, ref: ObjectRef, type: string, reason
   return kube.see(ref, `says ${type} because ${reason}`, isSo, patience)
 }
 
+// A Workspace, by the whole rule: of an earlier generation both may be True for minutes.
+export async function seeConverged(kube: Kube, workspace: ObjectRef): Promise<KubeObject> {
+  const isSo = (object: KubeObject) => {
+    const synced = conditionOf(object, 'Synced')
+    const isReady = conditionOf(object, 'Ready')?.status === 'True'
+    return isReady && synced?.status === 'True' && synced.observedGeneration === object.metadata.generation
+  }
+  return kube.see(workspace, 'has converged', isSo, patience)
+}
+
 export function workspaceOf(group: WorkspaceGroup, { metadata }: ObjectRef): ObjectRef {
   const api = workspaceAPIs[group]
   const { namespace = '', name } = metadata

@@ -1,4 +1,4 @@
-// Applies that need each other: the example, a fan of fifty, and a namespace that is deleted with all of it.
+// Applies that need each other: the chain of the examples, and one that is deleted with its namespace.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -9,7 +9,6 @@ import { aConfigMap, aWorkspaceTemplate, aWorkspaceTemplateApply } from '../give
 import { aTeller } from '../golden.ts'
 import {
   attributesIn,
-  conditionOf,
   destroyedBy,
   patience,
   readState,
@@ -18,7 +17,6 @@ import {
   seeSaying,
   workspaceOf,
 } from '../lives.ts'
-import { until } from '../until.ts'
 
 const bed = theBed()
 const { kube } = bed
@@ -79,55 +77,6 @@ test('the chain of the examples: made in order, followed, and deleted in reverse
   await seeNoTraces(kube, namespace)
   await story.end('chain')
 }, 400_000)
-
-test('fifty that need one are made after it, and deleted before it', async () => {
-  const namespace = await bed.namespace('fan')
-  const one = aWorkspaceTemplate({
-    namespace,
-    name: 'one',
-    module: 'variable "seed" {}\noutput "seed" {\n  value = var.seed\n}\n',
-  })
-  const many = aWorkspaceTemplate({
-    namespace,
-    name: 'many',
-    module:
-      'variable "seed" {}\nresource "terraform_data" "it" {\n  input = var.seed\n}\noutput "seed" {\n  value = terraform_data.it.output\n}\n',
-  })
-  const base = aWorkspaceTemplateApply({ namespace, name: 'one', variables: { seed: 'a' } })
-  const fan = Array.from({ length: 50 }, (_, index) =>
-    aWorkspaceTemplateApply({
-      namespace,
-      name: `many-${index}`,
-      template: 'many',
-      variablesFrom: [{ name: 'seed', apply: { name: 'one', output: 'seed' } }],
-    }),
-  )
-  const began = performance.now()
-  const since = (then: number) => `${((performance.now() - then) / 1000).toFixed(1)} s`
-  await kube.apply(one, many, base, ...fan)
-  const readyOnes = async () => {
-    const applies = await kube.list(base.apiVersion, base.kind, namespace)
-    return applies.filter((each) => conditionOf(each, 'Ready')?.status === 'True')
-  }
-  let ready = 0
-  await until('all are ready', async () => ((ready = (await readyOnes()).length) === 51 ? true : undefined), {
-    withinSeconds: 400,
-    everyMs: 1000,
-  }).catch((error: unknown) => {
-    throw new Error(`only ${ready} of 51 are ready`, { cause: error })
-  })
-  expect(new Set((await readyOnes()).map((each) => outputsOf(each)['seed']))).toEqual(new Set(['a']))
-  const made = since(began)
-  const deleted = performance.now()
-  await kube.kubectl(['delete', 'workspacetemplateapply', '--all', '--namespace', namespace, '--wait=false'])
-  await kube.seeGone(base, { withinSeconds: 400, everyMs: 1000 })
-  const gone = since(deleted)
-  const order = (await destroyedBy(bed)).filter((each) => each.startsWith(`${namespace}/`))
-  expect(new Set(order).size).toBe(51)
-  expect(order.at(-1)).toBe(`${namespace}/one`)
-  await seeNoTraces(kube, namespace)
-  console.log(`a fan of fifty: made in ${made}, gone in ${gone}`)
-}, 1_000_000)
 
 describe.each(['tf.m.upbound.io', 'tf.upbound.io'] as const)('in %s', (group) => {
   test('a namespace is deleted with everything in it: all is destroyed, in the right order', async () => {
