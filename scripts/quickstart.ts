@@ -1,23 +1,30 @@
-// make quickstart: a management cluster of real parts on this machine, and a sample cluster going to Available on it.
-// On a terminal it stays up until Ctrl-C; elsewhere it stops when it has shown everything.
+// make quickstart: a management cluster of real parts on this machine, Terraform running on it by Kubernetes objects, and a
+// sample cluster going to Available. On a terminal it stays up until Ctrl-C; elsewhere it stops when it has shown everything.
+import { readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { parseAllDocuments } from 'yaml'
 import { type Bed, startBed } from '../test/bed/bed.ts'
+import { conditionsOf } from '../test/bed/describe.ts'
+import type { KubeObject } from '../test/bed/kube.ts'
 import { tellControlPlaneMade, tellNetworkMade } from '../test/bed/standin.ts'
 import { startWorkload, type Workload } from '../test/bed/workload.ts'
-import { aBedCluster, aBedControlPlane, aCluster, aKubeconfigSecret, aWorkspaceTemplate } from '../test/given.ts'
+import { aBedCluster, aBedControlPlane, aCluster, aKubeconfigSecret } from '../test/given.ts'
 import { elapsedLines } from './elapsed.ts'
 import { command, howToReach, untilInterrupted } from './stay.ts'
 
 const say = elapsedLines()
+const root = resolve(import.meta.dirname, '..')
+const examples = join(root, 'examples/terraform')
 
 await command(async () => {
   console.log(
-    'A management cluster of real parts (etcd, kube-apiserver, Cluster API core), on this machine, offline.\n',
+    'A management cluster of real parts (etcd, kube-apiserver, Cluster API core, OpenTofu), on this machine, offline.\n',
   )
   const bed = await startBed({ say })
   say('starting a workload cluster')
   const workload = await startWorkload()
   try {
-    await judgeTemplates(bed)
+    await runTerraform(bed)
     await bringUpSample(bed, workload)
     await showSample(bed)
     await tellWhatToTry(bed)
@@ -29,15 +36,31 @@ await command(async () => {
   console.log('\nstopped; nothing is left behind')
 })
 
-// What CAPT's own manager does so far.
-async function judgeTemplates({ kube }: Bed): Promise<void> {
-  const sound = aWorkspaceTemplate({ namespace: 'default', name: 'network', module: 'variable "region" {}\n' })
-  const torn = aWorkspaceTemplate({ namespace: 'default', name: 'broken', module: 'variable "region" {\n' })
-  say('applying two WorkspaceTemplates, one of which has a module that Terraform would refuse')
-  await kube.apply(sound, torn)
-  await kube.seeCondition(sound, 'Ready', 'True')
-  await kube.seeCondition(torn, 'Ready', 'False')
-  say('CAPT has judged them')
+// One apply that converges and one that Terraform refuses, each told as it goes.
+async function runTerraform({ kube }: Bed): Promise<void> {
+  const [hello, failing] = [anApplyIn('hello.yaml'), anApplyIn('failing.yaml')]
+  for (const file of ['hello.yaml', 'failing.yaml']) {
+    say(`kubectl apply -f ${relative(root, join(examples, file))}`)
+    await kube.kubectl(['apply', '--namespace=default', '-f', join(examples, file)])
+  }
+  const follow = async (apply: KubeObject, end: string) => {
+    const said = new Set<string>()
+    await kube.see(apply, `says ${end}`, (seen) => {
+      const applied = conditionsOf(seen).find(({ type }) => type === 'Applied')
+      const line = `apply ${apply.metadata.name}: ${applied?.reason ?? 'new'}`
+      if (!said.has(line)) say(line)
+      said.add(line)
+      return applied?.reason === end
+    })
+  }
+  await Promise.all([follow(hello, 'Converged'), follow(failing, 'TerraformFailed')])
+}
+
+function anApplyIn(file: string): KubeObject {
+  const objects = parseAllDocuments(readFileSync(join(examples, file), 'utf8')).map((each) => each.toJS() as KubeObject)
+  const apply = objects.find(({ kind }) => kind === 'WorkspaceTemplateApply')
+  if (!apply) throw new Error(`${file} has no WorkspaceTemplateApply`)
+  return { ...apply, metadata: { ...apply.metadata, namespace: 'default' } }
 }
 
 async function bringUpSample({ kube }: Bed, workload: Workload): Promise<void> {
@@ -60,12 +83,15 @@ async function bringUpSample({ kube }: Bed, workload: Workload): Promise<void> {
 }
 
 async function showSample(bed: Bed): Promise<void> {
-  const show = (line: string, output: string) => console.log(`\n$ ${line}\n${output.trimEnd()}`)
-  const templates = ['get', 'workspacetemplates', '--output=wide']
-  show(`kubectl ${templates.join(' ')}`, await bed.kube.kubectl(templates))
-  const kinds = 'clusters,bedclusters,bedcontrolplanes'
-  show(`kubectl get ${kinds}`, await bed.kube.kubectl(['get', kinds]))
-  show('clusterctl describe cluster demo', await bed.clusterctl(['describe', 'cluster', 'demo']))
+  const show = async (args: readonly string[], program: 'kubectl' | 'clusterctl' = 'kubectl') => {
+    const output = program === 'kubectl' ? await bed.kube.kubectl(args) : await bed.clusterctl(args)
+    console.log(`\n$ ${program} ${args.join(' ')}\n${output.trimEnd()}`)
+  }
+  await show(['get', 'workspacetemplateapplies'])
+  await show(['get', 'workspacetemplateapply', 'hello', '--output=jsonpath={.status.outputs}'])
+  const ready = "{.status.conditions[?(@.type=='Ready')].message}"
+  await show(['get', 'workspacetemplateapply', 'failing', `--output=jsonpath=${ready}`])
+  await show(['describe', 'cluster', 'demo'], 'clusterctl')
 }
 
 async function tellWhatToTry(bed: Bed): Promise<void> {
@@ -79,13 +105,14 @@ What to try next:
   }
   console.log(`
 ${howToReach(bed)}
-Try there:
-  kubectl get cluster demo -o yaml                       # what Cluster API says of it
-  kubectl describe workspacetemplate broken              # what CAPT says of a module with a mistake in it
-  kubectl edit workspacetemplate broken                  # close the block with } and look again
-  kubectl explain captcontrolplane.spec                  # what you will write for CAPT
-  clusterctl get kubeconfig demo > demo.kubeconfig       # the way into the workload cluster
-  kubectl --kubeconfig demo.kubeconfig get namespaces
+Try there, in this folder:
+  kubectl describe workspacetemplateapply failing        # what Terraform refused, and what to do
+  kubectl patch workspacetemplateapply failing --type=merge -p '{"spec":{"variables":{"size":3}}}'   # mend it
+  kubectl apply -f examples/terraform/chain.yaml         # one apply feeds another
+  kubectl apply -f examples/terraform/guarded.yaml       # its comments show a change that is held for approval
+  kubectl get workspacetemplateapplies --watch
+  kubectl delete workspacetemplateapply hello            # Terraform destroys what it built
+  kubectl --kubeconfig <(clusterctl get kubeconfig demo) get namespaces   # the workload cluster
   kubectl delete cluster demo                            # and watch it go
 Ctrl-C here stops everything and leaves nothing behind.`)
   await untilInterrupted()

@@ -91,7 +91,8 @@ output "token" {
 // What that module says, as the instant Terraform reads it.
 function moduleOf({ files }: Inputs): Module {
   const given = Object.entries(files).filter(([name]) => isVarFile(name))
-  const { cidr, size, password } = Object.assign({}, ...given.map(([, text]) => JSON.parse(text))) as JsonRecord
+  const values = given.flatMap(([, text]) => Object.entries(JSON.parse(text) as JsonRecord))
+  const { cidr, size, password } = Object.fromEntries(values)
   return {
     resources: { 'terraform_data.network': cidr, 'terraform_data.cluster': { password, size } },
     outputs: { id: `id-${String(cidr)}`, token: password },
@@ -448,7 +449,7 @@ function masked(object: KubeObject, namespace: string): readonly [string, unknow
   const { managedFields: _, resourceVersion: __, annotations = {}, ...metadata } = object.metadata
   const { [ours.plan]: ___, [ours.approve]: ____, ...notes } = annotations
   const text = JSON.stringify({ ...object, metadata: { ...metadata, annotations: notes } }, (key, value: unknown) => {
-    if (key === 'conditions' && Array.isArray(value)) return value.toSorted(byType)
+    if (key === 'conditions') return (value as readonly Condition[]).toSorted(byType)
     return ['salt', 'plan.gz', 'inputs'].includes(key) ? '<bytes>' : value
   })
   const plain = text

@@ -1,6 +1,6 @@
 // An engine in memory: an API server in memory, Terraform that answers at once, and everything of the engine between them but
 // its process. A test lets it pass over a Workspace as often as it likes, and strikes it where it likes.
-import type { KubeObject } from '../src/api/resource.ts'
+import type { Key, KubeObject } from '../src/api/resource.ts'
 import {
   crossplane,
   type ProviderConfig,
@@ -29,7 +29,7 @@ export interface SmallEngine {
   blocked: string | undefined
   is(): Workspace | undefined
   apply(module: Module, more?: Partial<WorkspaceSpec>, metadata?: object): void
-  pass(): Promise<Passed>
+  pass(of?: Key): Promise<Passed> // none: demo
   restart(): void // forgets what is only in memory
   tick(): void // a minute passes
 }
@@ -103,7 +103,7 @@ export function aSmallEngine(): SmallEngine {
         : { apiVersion: 'tf.upbound.io/v1beta1', kind: 'Workspace', metadata: { ...key, ...metadata }, spec }
       objects.put(clusterWide.workspace, wished)
     },
-    pass: async () => pass(clusterWide, key),
+    pass: async (of = key) => pass(clusterWide, of),
     restart() {
       pass = make()
     },

@@ -22,6 +22,7 @@ export interface Instant {
   readonly calls: string[] // which commands ran
   readonly states: Map<string, Map<string, unknown>> // by Terraform's workspace, then by address
   readonly furnished: Map<string, Inputs> // by uid
+  readonly lefts: Map<string, string> // states that could not be written, by uid
   readonly cloud: Cloud
   // The same Terraform, whose calls to the cloud go through this, and when it keeps a state: there it can be killed.
   through(call: Calling): Terraform
@@ -52,6 +53,7 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
   const initialised = new Map<string, string>()
   const plans = new Map<string, Module>()
   const printed = new Map<string, string>() // by an apply that runs, or was killed
+  const lefts: Instant['lefts'] = new Map()
   const calls: string[] = []
   const cloud: Cloud = {
     there: new Map(),
@@ -117,7 +119,7 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
   }
 
   const through = (calling: Calling): Terraform => {
-    async function create(where: Furnished, address: string): Promise<readonly [place: string, id: string]> {
+    async function make(where: Furnished, address: string): Promise<readonly [place: string, id: string]> {
       const place = placeOf(where, address)
       const id = `${place} ${cloud.calls.length}`
       printed.set(where.folder, `${printed.get(where.folder) ?? ''}${address}: Creating...\n`)
@@ -125,7 +127,7 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
       return [place, id]
     }
 
-    async function remove(where: Furnished, address: string): Promise<void> {
+    async function unmake(where: Furnished, address: string): Promise<void> {
       const place = placeOf(where, address)
       await call(`delete ${place}`, () => cloud.there.delete(ids.get(place) ?? ''))
     }
@@ -175,10 +177,10 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
             printed.delete(where.folder)
             return { code: 1, err: `\nError: ${fails.apply}\n` }
           }
-          for (const address of [...gone, ...replace]) await remove(where, address)
+          for (const address of [...gone, ...replace]) await unmake(where, address)
           for (const address of update) await call(`update ${placeOf(where, address)}`, () => {})
           const made: (readonly [string, string])[] = []
-          for (const address of [...replace, ...missing]) made.push(await create(where, address))
+          for (const address of [...replace, ...missing]) made.push(await make(where, address))
           await calling(`keep the state of ${where.workspace}`, () => {
             for (const [place, id] of made) ids.set(place, id)
             for (const address of gone) state.delete(address)
@@ -191,7 +193,7 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
       destroy: async (where) =>
         answer('destroy', where, async () => {
           const state = stateOf(where)
-          for (const address of state.keys()) await remove(where, address)
+          for (const address of state.keys()) await unmake(where, address)
           await calling(`keep the state of ${where.workspace}`, () => {
             state.clear()
             outputs.delete(where.workspace)
@@ -206,6 +208,7 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
           ])
           return { out: JSON.stringify(Object.fromEntries(told)) }
         }),
+      push: async (where) => answer('push', where, () => void lefts.delete(where.folder)),
       unlock: async (where) => answer('unlock', where, () => {}),
       forget: async (where) =>
         answer('forget', where, () => {
@@ -218,7 +221,7 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
     }
   }
 
-  const inFolders = [furnished, initialised, plans, begun, printed]
+  const inFolders = [furnished, initialised, plans, begun, printed, lefts]
   const folders: Folders = {
     async furnish({ metadata }: Workspace, inputs): Promise<Folder> {
       const uid = metadata.uid ?? ''
@@ -232,6 +235,7 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
         checksum,
         isInitialised: initialised.get(uid) === checksum,
         noteRun: async (startedAt) => void begun.set(uid, startedAt),
+        leftState: async () => lefts.get(uid),
         cutOff: async (startedAt) => (begun.get(uid) === startedAt ? (printed.get(uid) ?? '') : undefined),
         noteInitialised: async () => void initialised.set(uid, checksum),
       }
@@ -252,6 +256,7 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
     calls,
     states,
     furnished,
+    lefts,
     cloud,
     onCommand: () => {},
   }

@@ -73,7 +73,7 @@ export const parts = {
       stamps: () => ({ 'github.com/opentofu/opentofu/version.dev': 'no' }),
       tellsVersion: ['version'],
     },
-    quickstart: false,
+    quickstart: true,
     coldSeconds: 264,
   },
   'cert-manager-crds.yaml': {

@@ -1,5 +1,6 @@
 // Terraform by its command line, with the real OpenTofu: a whole life, and what can go wrong in it.
 import { execFileSync, spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -61,7 +62,6 @@ async function anEngine(env: Readonly<Record<string, string>> = {}) {
       given: env,
       ours: { PATH: process.env['PATH'] },
       load: cli.get,
-      hide: (text) => text.replaceAll('hush', '(hidden)'),
     })
   const applied = async (given: Given) => {
     const where = await furnished(given)
@@ -378,6 +378,23 @@ describe('a remote module', () => {
     expect(await outcome(await anEngine(), remote(`${url}/module.tar.gz`))).toBe('top')
   })
 
+  test.each(['gnu', 'pax', 'ustar'])('from Flux, packed as %s', async (format) => {
+    const { folder } = aModule()
+    const long = `a-long-name-of-a-folder/${'deep/'.repeat(12)}`
+    mkdirSync(join(folder, long), { recursive: true })
+    writeFileSync(join(folder, long, `${'x'.repeat(60)}.txt`), 'found')
+    const archive = execFileSync('tar', ['czf', '-', `--format=${format}`, '--exclude=.git', '.'], { cwd: folder })
+    const url = `${await serving({ '/a.tar.gz': archive })}/a.tar.gz`
+    const inputs: Partial<Inputs> = {
+      remote: { from: 'artifact', url, digest: `sha256:${hash('sha256', archive, 'hex')}` },
+      entrypoint: 'uses',
+    }
+    const engine = await anEngine()
+    expect(await outcome(engine, inputs)).toBe('neighbour')
+    const { folder: where } = await engine.furnished({ inputs })
+    expect(readFileSync(join(where, '..', long, `${'x'.repeat(60)}.txt`), 'utf8')).toBe('found')
+  })
+
   test('is pulled again at every pass, or only when its address changed', async () => {
     const { folder, change } = aModule()
     const engine = await anEngine()
@@ -401,7 +418,7 @@ describe('a remote module', () => {
     rmSync(folder, { recursive: true })
     mkdirSync(folder)
     const told = await engine
-      .furnished({ inputs: remote(`${address}?ref=hush-branch`) })
+      .furnished({ inputs: { ...remote(`${address}?ref=hush-branch`), secrets: ['hush-branch'] } })
       .then(() => 'it was had', String)
     expect(told).toMatch(/^InputsError: cannot get remote Terraform module: Terraform encountered an error\. Summary: /)
     expect(told + unpacked(told)).not.toContain('hush')
@@ -430,4 +447,20 @@ describe('a remote module', () => {
     ).rejects.toThrow('cannot get remote Terraform module')
     expect(seen).toContain(`Basic ${Buffer.from('me:hush').toString('base64')}`)
   })
+})
+
+test('a state that could not be written where it belongs is left in the folder, and pushed from there', async () => {
+  const { cli, applied, furnished } = await anEngine()
+  const where = await applied({ module: echo, inputs: vars('one') })
+  const stateFile = join(where.folder, 'terraform.tfstate.d/team.net/terraform.tfstate')
+  const after = await furnished({ module: echo, inputs: vars('two') })
+  expect(await cli.plan(after)).toMatchObject({ code: 2 })
+  const old = readFileSync(stateFile)
+  expect(await cli.apply(after)).toMatchObject({ code: 0 })
+  // As OpenTofu leaves it when its backend does not answer at the end.
+  writeFileSync(join(where.folder, 'errored.tfstate'), readFileSync(stateFile))
+  writeFileSync(stateFile, old)
+  expect(await cli.push(after)).toMatchObject({ code: 0 })
+  expect(existsSync(join(where.folder, 'errored.tfstate'))).toBe(false)
+  expect(await cli.plan(await furnished({ module: echo, inputs: vars('two') }))).toMatchObject({ code: 0 })
 })

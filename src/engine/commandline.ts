@@ -2,9 +2,11 @@
 // ends, in `cli.ts`.
 import { access, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { scrub } from '../terraform/scrub.ts'
 import type { Binary } from './binary.ts'
 import { type Run, runCommand } from './cli.ts'
 import type { Furnished, Ran, Terraform } from './terraform.ts'
+import { leftState } from './workfolder.ts'
 
 export interface CommandLine extends Terraform {
   get(where: Furnished): Promise<Ran> // loads the modules that a module uses, and nothing else
@@ -12,16 +14,16 @@ export interface CommandLine extends Terraform {
 
 export type Running = Binary & Pick<Run, 'timeoutMs' | 'clock' | 'stopping'>
 
-const ofJson = 64 * 2 ** 20 // half of a JSON document is of no use
+const ofJson = 64 * 2 ** 20
 
 export function createCommandLine({ program, family, version, ...running }: Running): CommandLine {
   interface How {
-    readonly keep?: number
+    readonly isJson?: true // half of it, or one without some of its values, is of no use
     readonly isInWorkspace?: false
   }
 
-  async function run(where: Furnished, name: string, args: readonly string[], { keep, isInWorkspace }: How = {}) {
-    return runCommand({
+  async function run(where: Furnished, name: string, args: readonly string[], { isJson, isInWorkspace }: How = {}) {
+    const ran = await runCommand({
       ...running,
       program,
       args,
@@ -29,8 +31,10 @@ export function createCommandLine({ program, family, version, ...running }: Runn
       beside: besideOf(where),
       name,
       env: { ...where.env, ...(isInWorkspace !== false && { TF_WORKSPACE: where.workspace }) },
-      ...(keep !== undefined && { keep }),
+      ...(isJson && { keep: ofJson }),
     })
+    const { secrets = [] } = where
+    return { ...ran, out: isJson ? ran.out : scrub(ran.out, secrets), err: scrub(ran.err, secrets) }
   }
 
   let lastInit: Promise<unknown> = Promise.resolve()
@@ -69,7 +73,7 @@ export function createCommandLine({ program, family, version, ...running }: Runn
       return ran.code === 2 && !isThere ? { ...ran, code: 1 } : ran
     },
 
-    showPlan: async (where) => run(where, 'show', ['show', '-json', '-no-color', planOf(where)], { keep: ofJson }),
+    showPlan: async (where) => run(where, 'show', ['show', '-json', '-no-color', planOf(where)], { isJson: true }),
 
     async apply(where) {
       try {
@@ -82,7 +86,13 @@ export function createCommandLine({ program, family, version, ...running }: Runn
     destroy: async (where) =>
       run(where, 'destroy', ['destroy', '-input=false', '-no-color', '-auto-approve', ...where.args.destroy]),
 
-    outputs: async (where) => run(where, 'output', ['output', '-json', '-no-color'], { keep: ofJson }),
+    outputs: async (where) => run(where, 'output', ['output', '-json', '-no-color'], { isJson: true }),
+
+    async push(where) {
+      const ran = await run(where, 'push', ['state', 'push', leftState])
+      if (ran.code === 0) await rm(join(where.folder, leftState), { force: true })
+      return ran
+    },
 
     unlock: async (where, lock) => run(where, 'unlock', ['force-unlock', '-force', lock]),
 

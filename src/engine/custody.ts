@@ -1,11 +1,13 @@
 // Around every run: what must be looked at before it and written down before and after it, so that no state and no knowledge of
 // what was made is lost, however a run ends. It runs nothing but `unlock`.
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { annotations } from '../api/keys.ts'
 import type { Key } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Interrupted, Planned } from '../terraform/planned.ts'
-import { judgeState, type StateHead } from '../terraform/state.ts'
+import { judgeState, readStateHead, type StateHead } from '../terraform/state.ts'
 import { backendOf, fetchState, type State, stateKey } from './backend.ts'
 import type { Folder } from './folders.ts'
 import type { Inputs } from './inputs.ts'
@@ -29,6 +31,8 @@ export interface Custody {
   // Why nothing may be applied on that state, as a sentence.
   objection(whose: Whose, kept: Kept): string | undefined
   interruption(where: Folder, kept: Kept, planned: Planned): Promise<Interrupted | undefined>
+  // A state that is nowhere but in a work folder.
+  rescue(whose: Whose, state: string, revision: string): Promise<void>
   keepPlan(whose: Whose, id: string, text: string): Promise<void>
   begin(whose: Whose, where: Folder, kept: Kept, run: Beginning): Promise<void>
   // With the inputs of an apply: they are what a later destroy needs.
@@ -84,6 +88,11 @@ export function createCustody(options: CustodyOptions): Custody {
 
     async interruption(where, { memory: { run } }, planned) {
       return run && inFlight({ run, log: await where.cutOff(run.startedAt), planned })
+    },
+
+    async rescue(whose, state, revision) {
+      const head = readStateHead(state)
+      if (head) told(await records.keepState(whose, { bytes: await promisify(gzip)(state), head }, revision))
     },
 
     keepPlan: async (whose, id, text) => told(await records.keepPlan(whose, { id, text })),

@@ -2,10 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crossplane, type Workspace } from '../api/workspace.ts'
-import { scrub } from '../terraform/scrub.ts'
 import type { Environment, Inputs } from './inputs.ts'
 import type { Furnished, Ran, Terraform } from './terraform.ts'
-import { clear, foldersOf, furnish, readCutOff } from './workfolder.ts'
+import { clear, foldersOf, furnish, leftState, readCutOff, runNote } from './workfolder.ts'
 
 export interface Folders {
   // Puts everything into the folder of the Workspace.
@@ -20,6 +19,8 @@ export interface Folder extends Furnished {
   noteRun(startedAt: string): Promise<void>
   // What that run printed, when it was killed; empty: it never began, or it ended; undefined: it was in another folder.
   cutOff(startedAt: string): Promise<string | undefined>
+  // The state that a command could not write to where it belongs, and which is nowhere else.
+  leftState(): Promise<string | undefined>
 }
 
 export interface FoldersOptions {
@@ -45,11 +46,11 @@ export function createFolders({ root, cli: { family, version }, given, ours, loa
         given,
         ours,
         load,
-        hide: (text) => scrub(text, inputs.secrets),
       })
-      const note = join(folder.beside, 'begun')
+      const note = join(folder.beside, runNote)
       return {
         ...folder,
+        leftState: async () => readFile(join(folder.folder, leftState), 'utf8').catch(() => undefined),
         noteRun: async (startedAt) => writeFile(note, startedAt, { mode: 0o600 }),
         async cutOff(startedAt) {
           const noted = await readFile(note, 'utf8').catch(() => undefined)

@@ -20,5 +20,5 @@ export function inFlight({ run, log, planned }: Interruption): Interrupted | und
 
 // Output of a provisioner has its resource in front, and so is no address.
 function begunIn(log: string): readonly string[] {
-  return [...log.matchAll(/^(.+): Creating\.\.\.\s*$/gm)].map(([, address = '']) => address)
+  return [...log.matchAll(/^(.+): Creating\.\.\./gm)].map(([, address = '']) => address)
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { aSmallEngine, clusterWide, key, messageOf, ownFinalizer, type SmallEngine, tell } from '../../test/engine.ts'
 import type { Module } from '../../test/instant.ts'
 import { Struck } from '../../test/objects.ts'
-import { annotations as ours } from '../api/keys.ts'
+import { labels, annotations as ours } from '../api/keys.ts'
 import { Secret } from '../api/neighbours.ts'
 import { crossplane, type WorkspaceSpec } from '../api/workspace.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
@@ -455,4 +455,55 @@ test.each(['before', 'after'] as const)('killed %s any write of a whole life, it
     expect(struck, `struck at write ${strike}`).toBe(1)
     expect(ended, `struck ${how} write ${strike}`).toEqual(undisturbed.ended)
   }
+})
+
+test('of two Workspaces on a new backend, the second is initialised when the first is', async () => {
+  const engine = aSmallEngine()
+  const other = { name: 'other' }
+  engine.apply(eks)
+  const demo = engine.is()
+  if (demo) engine.objects.put(clusterWide.workspace, { ...demo, metadata: other })
+  let running = 0
+  let most = 0
+  const { init } = engine.instant.terraform
+  Object.assign(engine.instant.terraform, {
+    async init(where: Parameters<typeof init>[0]) {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+      return init(where)
+    },
+  })
+  await Promise.all([engine.pass(), engine.pass(other)])
+  expect(most).toBe(1)
+  expect(engine.instant.calls.filter((each) => each === 'init')).toHaveLength(2)
+})
+
+test.each(['plan', 'destroy'])('a state that was left in the folder is brought home before the %s', async (before) => {
+  const engine = await created()
+  const uid = engine.is()?.metadata.uid ?? ''
+  const left = JSON.stringify({ lineage: 'l', serial: 7, resources: [{}] })
+  engine.instant.lefts.set(uid, left)
+  if (before === 'destroy') engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(engine.instant.calls.slice(0, 2)).toEqual(['push', before])
+})
+
+test('a state that cannot be brought home is copied, told and kept, and nothing goes on', async () => {
+  const engine = await created()
+  const uid = engine.is()?.metadata.uid ?? ''
+  engine.instant.lefts.set(uid, JSON.stringify({ lineage: 'l', serial: 7, resources: [{}] }))
+  engine.instant.onCommand = (name) => {
+    if (name === 'push') throw new Error('the disk is full')
+  }
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(engine.instant.calls).toEqual(['push'])
+  expect(messageOf(engine.is(), 'Synced')).toMatch(
+    /^observe failed: cannot write the state of the last run.*disk is full/,
+  )
+  const copies = engine.objects.list(Secret).filter(({ metadata }) => metadata.labels?.[labels.record] === 'state')
+  expect(copies).toHaveLength(1)
+  engine.instant.onCommand = () => {}
+  expect((await engine.pass()).wake).toBe('poll')
+  expect(engine.instant.lefts.size).toBe(0)
 })

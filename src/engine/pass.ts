@@ -4,6 +4,7 @@
 // Guarantees. The generation that is told as done is the one that was read at the beginning, whatever happens meanwhile. Every
 // write is to the object that was read, by its uid. Nothing is written that would change nothing. Assumption. No other pass over
 // the same Workspace runs.
+import { hashOf } from '../api/canonical.ts'
 import type { Said } from '../api/condition.ts'
 import { annotations as ours } from '../api/keys.ts'
 import { isWithin } from '../api/record.ts'
@@ -31,7 +32,7 @@ import {
   type Step,
 } from './decide.ts'
 import type { Folder, Folders } from './folders.ts'
-import { type Asked, type Inputs, InputsError } from './inputs.ts'
+import { type Asked, type Inputs, InputsError, ownFiles } from './inputs.ts'
 import { readOutputs, shownOf } from './outputs.ts'
 import type { Ran, Terraform } from './terraform.ts'
 import { configRefOf, type Usages } from './usages.ts'
@@ -77,6 +78,8 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
   const cli = `${terraform.family} ${terraform.version}`
   // Which version of its connection Secret was ours last, so that an unchanged poll need not ask for outputs.
   const published = new Map<string, string | undefined>()
+  // The first init of a backend makes its default state there: two at once would hinder each other.
+  const firstInits = new Map<string, Promise<Ran>>()
 
   async function pass(api: WorkspaceAPI, key: Key): Promise<Passed> {
     const did: string[] = []
@@ -150,7 +153,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         await writeStatus(desk, step.said)
         if (step.event) hands.record(workspace, step.event)
         return {}
-      case 'destroy':
+      case 'destroy': {
+        const failure = await bringStateHome(desk)
+        if (failure) return failure
         desk.kept = await custody.look(desk, folderOn(desk))
         await custody.begin(desk, folderOn(desk), desk.kept, {
           operation: 'destroy',
@@ -158,6 +163,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
           creates: [],
         })
         return run(desk, 'destroy', 'delete')
+      }
       case 'forget':
         return forget(desk)
       case 'release':
@@ -208,6 +214,8 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function plan(desk: Desk): Promise<Done> {
     const folder = folderOn(desk)
+    const failure = await bringStateHome(desk)
+    if (failure) return failure
     const kept = await custody.look(desk, folder)
     desk.kept = kept
     const objection = custody.objection(desk, kept)
@@ -232,6 +240,15 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     })
     await custody.keepPlan(desk, note.id, hidden(desk, ran.out))
     return { plan: { planned, interrupted, note } }
+  }
+
+  // A command that could not write its state leaves it in the folder. Nothing goes on before it is where it belongs.
+  async function bringStateHome(desk: Desk): Promise<Done | undefined> {
+    const state = await folderOn(desk).leftState()
+    if (state === undefined) return undefined
+    await custody.rescue(desk, state, revisionOn(desk))
+    const ran = await command(desk, 'push')
+    return ran.code === 0 ? undefined : failed(desk, 'push', 'observe', ran)
   }
 
   async function publish(desk: Desk): Promise<Done> {
@@ -281,8 +298,15 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     return ran
   }
 
+  async function afterTheFirst(backend: string, start: () => Promise<Ran>): Promise<Ran> {
+    const first = firstInits.get(backend)
+    const mine = first ? first.then(start, start) : start()
+    if (!first) firstInits.set(backend, mine)
+    return mine
+  }
+
   async function init(desk: Desk): Promise<Done> {
-    const ran = await command(desk, 'init')
+    const ran = await afterTheFirst(backendOn(desk), async () => command(desk, 'init'))
     if (ran.code !== 0) return failed(desk, 'init', 'connect', ran)
     await folderOn(desk).noteInitialised()
     return { isInitialised: true }
@@ -387,6 +411,10 @@ function keptOn({ kept }: Desk): Kept {
 function folderOn({ folder }: Desk): Folder {
   if (!folder) throw new Error('a command was asked for before there was a folder')
   return folder
+}
+
+function backendOn({ inputs }: Desk): string {
+  return hashOf([inputs?.files[ownFiles.configuration], inputs?.files[ownFiles.backend]])
 }
 
 // What was asked for: as the manager names it, else by what reaches Terraform.

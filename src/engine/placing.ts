@@ -28,10 +28,19 @@ export async function place(
 
   // Cut off from here on, the next pass knows what is not to be trusted.
   await writeNote(note, { ...placed, ...Object.fromEntries(wrong.map(([path]) => [path, ''])) })
-  for (const path of stale) await rm(join(folder, path), { recursive: true, force: true })
+  for (const path of stale) await remove(join(folder, path))
   for (const [path, each] of wrong) await put(each, join(folder, path))
   await writeNote(note, Object.fromEntries(sums))
   return sums
+}
+
+async function remove(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true })
+  } catch (error) {
+    // Where its folder was, somebody has put a file.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOTDIR')) throw error
+  }
 }
 
 async function put(wanted: Wanted, path: string): Promise<void> {

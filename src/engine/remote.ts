@@ -3,7 +3,7 @@
 import { cp, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import * as z from 'zod'
-import { type Command, type Failed, tellFailure } from '../terraform/failureform.ts'
+import { tellFailure } from '../terraform/failureform.ts'
 import { fetchArtifact } from './artifact.ts'
 import type { Remote } from './inputs.ts'
 import { InputsError } from './inputserror.ts'
@@ -14,13 +14,12 @@ export interface Fetching {
   readonly into: string // is made; must not be there
   readonly scratch: string // is made and removed
   load(folder: string): Promise<Ran> // `get`: loads the modules of the module in a folder
-  hide(text: string): string // takes secrets out
 }
 
 const Manifest = z.object({ Modules: z.array(z.object({ Key: z.string(), Dir: z.string() })) })
 
 // Returns where in it the module is: an address can name a folder of what it leads to (`//folder`).
-export async function fetchModule({ remote, into, scratch, load, hide }: Fetching): Promise<string> {
+export async function fetchModule({ remote, into, scratch, load }: Fetching): Promise<string> {
   if (remote.from === 'artifact') {
     await mkdir(into, { mode: 0o700 })
     await fetchArtifact(remote.url, remote.digest, into)
@@ -33,7 +32,7 @@ export async function fetchModule({ remote, into, scratch, load, hide }: Fetchin
     const root = { module: { module: { source: literally(remote.address) } } }
     await writeFile(join(scratch, 'main.tf.json'), JSON.stringify(root), { mode: 0o600 })
     const ran = await load(scratch)
-    if (ran.code !== 0) throw failure('get', { ...ran, err: hide(ran.err) })
+    if (ran.code !== 0) throw new InputsError(tellFailure('get', ran))
     const whole = join('.terraform', 'modules', 'module')
     const { Modules } = Manifest.parse(
       JSON.parse(await readFile(join(scratch, '.terraform/modules/modules.json'), 'utf8')),
@@ -55,10 +54,6 @@ const notOfModule = new Set(['.git', '.terraform'])
 
 function isOfModule(path: string): boolean {
   return !notOfModule.has(basename(path))
-}
-
-function failure(command: Command, failed: Failed): InputsError {
-  return new InputsError(tellFailure(command, failed))
 }
 
 function literally(text: string): string {

@@ -78,12 +78,16 @@ function paxPath(records: Buffer): string | undefined {
 function checkSum(header: Buffer): void {
   let sum = 0
   for (const [index, byte] of header.entries()) sum += index >= 148 && index < 156 ? 0x20 : byte
-  if (sum !== octal(header, 148, 8)) throw new Error('it is not a tar archive, or a broken one')
+  if (sum !== octal(header, 148, 8)) throw broken()
+}
+
+function broken(): Error {
+  return new Error('it is not a tar archive, or a broken one')
 }
 
 function octal(buffer: Buffer, at: number, length: number): number {
   const digits = text(buffer, at, length).trim()
-  if (!/^[0-7]*$/.test(digits)) throw new Error('the archive holds a number that is none, or a file that is too large')
+  if (!/^[0-7]*$/.test(digits)) throw broken()
   return Number.parseInt(digits || '0', 8)
 }
 

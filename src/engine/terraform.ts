@@ -6,6 +6,7 @@ export interface Furnished {
   readonly folder: string // where the commands run
   readonly beside?: string // a private folder for the plan and for what commands print; none: the folder itself
   readonly env: Readonly<Record<string, string>> // the whole environment
+  readonly secrets?: readonly string[] // values that must not be seen in what commands print
   readonly workspace: string // Terraform's workspace, as TF_WORKSPACE; `init` runs without
   readonly args: {
     readonly init: readonly string[] // -backend-config and initArgs
@@ -17,8 +18,8 @@ export interface Furnished {
 
 export interface Ran {
   readonly code: number // of the exit
-  readonly out: string // stdout, bounded
-  readonly err: string // stderr, bounded
+  readonly out: string // stdout, bounded; without secrets, unless it is JSON
+  readonly err: string // stderr, bounded; without secrets
   readonly ended: 'byItself' | 'timeout' | 'stopped'
 }
 
@@ -37,6 +38,7 @@ export interface Terraform {
   apply(where: Furnished): Promise<Ran> // the plan that was kept
   destroy(where: Furnished): Promise<Ran>
   outputs(where: Furnished): Promise<Ran> // their JSON
+  push(where: Furnished): Promise<Ran> // writes the state that was left in the folder to where it belongs
   unlock(where: Furnished, lock: string): Promise<Ran> // releases a lock by its id, whoever holds it
   forget(where: Furnished): Promise<Ran> // deletes Terraform's workspace, whose state must be empty
 }

@@ -23,7 +23,6 @@ export interface Furnishing extends Pick<Surroundings, 'pluginCache' | 'given' |
   readonly workspace: string // Terraform's
   readonly cli: string // family and version: another one initialises anew
   load(where: Furnished): Promise<Ran> // `get`
-  hide(text: string): string // takes secrets out of what is told
 }
 
 export interface Workfolder extends Furnished {
@@ -33,7 +32,7 @@ export interface Workfolder extends Furnished {
   noteInitialised(): Promise<void> // to be called when init has worked
 }
 
-// <root>/<uid>/ has: module, where commands run; package, a remote module as it came; home, tmp, run; and notes of ours.
+// <root>/<uid>/ has: module, where commands run; package, a remote module as it came, on its way arriving and leaving; home, tmp, run; and notes of ours.
 export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
   const { root, uid, inputs, said, workspace, cli } = furnishing
   const at = placesIn(root, uid)
@@ -44,6 +43,7 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
         'a command of an earlier life of the engine is still ending in its work folder: it is waited for',
       )
     }
+    await tidy(at)
     if (inputs.usesPluginCache) await mkdir(furnishing.pluginCache, { recursive: true, mode: 0o700 })
     await writeHome(at.home, inputs)
     const env = environmentOf({ ...furnishing, home: at.home, temporary: at.tmp })
@@ -51,7 +51,7 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
     const subfolder = inputs.remote ? await bring(inputs.remote, furnishing, env) : ''
 
     const inside = [subfolder, inputs.entrypoint ?? ''].filter(Boolean).join('/')
-    const wanted = await wantedOf(inputs, at.package, inside)
+    const wanted = await wantedOf(inputs, join(at.package, files), inside)
     const sums = await place(wanted, at.module, at.placed)
     const folder = await within(at.module, inside)
 
@@ -71,6 +71,7 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
       folder,
       beside: at.run,
       env,
+      secrets: inputs.secrets,
       workspace,
       args,
       checksum: checksumOf(sums),
@@ -85,10 +86,25 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
   }
 }
 
+// What Terraform calls a state that it could not write to where it belongs.
+export const leftState = 'errored.tfstate'
+
+const cutOff = ['apply.out', 'destroy.out']
+export const runNote = 'begun' // which run it was that printed them
+
+// What commands of an earlier pass left when they were cut off: temporary files, a plan, what they printed.
+async function tidy({ tmp, run }: Pick<ReturnType<typeof placesIn>, 'tmp' | 'run'>): Promise<void> {
+  for (const folder of [tmp, run]) {
+    for (const name of await readdir(folder)) {
+      if (![...cutOff, runNote].includes(name)) await rm(join(folder, name), { recursive: true, force: true })
+    }
+  }
+}
+
 // What the apply or destroy printed that was running when an earlier life ended; none: none was.
 export async function readCutOff(root: string, uid: string): Promise<string | undefined> {
   const { run } = placesIn(root, uid)
-  for (const name of ['apply.out', 'destroy.out']) {
+  for (const name of cutOff) {
     const text = await readFile(join(run, name), 'utf8').catch(() => undefined)
     if (text !== undefined) return text
   }
@@ -116,12 +132,12 @@ function placesIn(root: string, uid: string) {
     module: under('module'),
     package: under('package'),
     arriving: under('arriving'),
+    leaving: under('leaving'),
     scratch: under('scratch'),
     home: under('home'),
     tmp: under('tmp'),
     run: under('run'),
     placed: under('placed.json'),
-    fetched: under('fetched.json'),
     initialised: under('initialised.json'),
   }
 }
@@ -137,31 +153,36 @@ async function writeHome(home: string, { files }: Inputs): Promise<void> {
   }
 }
 
+// A package is its files and a note of what they are; both come and go together.
+const files = 'files'
+const noteOfPackage = 'fetched.json'
 const Fetched = z.object({ what: z.string(), subfolder: z.string() })
+
+const nothingElse = { workspace: 'default', args: { init: [], plan: [], apply: [], destroy: [] } }
 
 // A module stays as it is until another has wholly come. Returns where in what came the module is.
 async function bring(remote: Remote, furnishing: Furnishing, env: Furnished['env']): Promise<string> {
-  const { root, uid, load, hide } = furnishing
+  const { root, uid, load, inputs } = furnishing
   const at = placesIn(root, uid)
   const what = remote.from === 'address' ? remote.address : `${remote.url} ${remote.digest}`
-  const fetched = await readNote(at.fetched, Fetched)
+  const fetched = await readNote(join(at.package, noteOfPackage), Fetched)
   const isPulled = remote.from === 'address' && remote.isPulledAlways
   if (fetched?.what === what && !isPulled) return fetched.subfolder
 
   await rm(at.arriving, { recursive: true, force: true })
+  await mkdir(at.arriving, { mode: 0o700 })
   const subfolder = await fetchModule({
     remote,
-    into: at.arriving,
+    into: join(at.arriving, files),
     scratch: at.scratch,
-    hide,
-    load: async (folder) =>
-      load({ folder, beside: at.run, env, workspace: '', args: { init: [], plan: [], apply: [], destroy: [] } }),
+    load: async (folder) => load({ ...nothingElse, folder, beside: at.run, env, secrets: inputs.secrets }),
   })
-  await rm(at.fetched, { force: true })
-  await rm(at.package, { recursive: true, force: true })
-  await rename(at.arriving, at.package)
   const note: z.infer<typeof Fetched> = { what, subfolder }
-  await writeFile(at.fetched, JSON.stringify(note), { mode: 0o600 })
+  await writeFile(join(at.arriving, noteOfPackage), JSON.stringify(note), { mode: 0o600 })
+  await rm(at.leaving, { recursive: true, force: true })
+  if (fetched) await rename(at.package, at.leaving)
+  await rename(at.arriving, at.package)
+  await rm(at.leaving, { recursive: true, force: true })
   return subfolder
 }
 

@@ -2,7 +2,7 @@
 // Values that must not be seen have to be out of the text before.
 import { gzipSync } from 'node:zlib'
 
-// The words of Crossplane's provider; of the last two it has none.
+// The words of Crossplane's provider; of the last three it has none.
 const troubles = {
   get: 'cannot get remote Terraform module',
   flux: 'cannot get Flux Artefact Terraform module',
@@ -13,6 +13,7 @@ const troubles = {
   outputs: 'cannot list Terraform outputs',
   forget: 'cannot delete Terraform workspace',
   showPlan: 'cannot read the Terraform plan',
+  push: 'cannot write the state of the last run, which is kept in the work folder and in a copy: cannot push Terraform state',
   unlock: 'cannot release the Terraform state lock',
 } as const
 

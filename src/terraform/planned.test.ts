@@ -134,6 +134,13 @@ test('an approval is for what it was given for: another revision or anything els
   )
 })
 
+test('what is not shown any more changes the id too', () => {
+  const many = Array.from({ length: 25 }, (_, index) => `a.b[${index}]`)
+  const of = (gone: readonly string[]) => noteOf({ ...nothing, delete: gone }, { revision: 'r' })
+  expect(of([...many, 'z.z']).gone).toEqual(of(many).gone)
+  expect(of([...many, 'z.z']).id).not.toBe(of(many).id)
+})
+
 test('more to create or update needs no new approval: nobody approves those', () => {
   const planned = { ...nothing, delete: ['a.b'] }
   const more = { ...planned, create: ['x.y'], update: ['u.v'], drifted: ['a.b'], outputs: ['o'] }

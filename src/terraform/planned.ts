@@ -21,7 +21,7 @@ export function readPlan(showJson: string): Planned {
   const plan = readJson(showJson)
   if (!isRecord(plan) || typeof plan['format_version'] !== 'string')
     throw new PlanError('cannot read the plan: `show -json` did not print one; plan again')
-  const changes = listOf(plan, 'resource_changes').filter(({ mode }) => mode !== 'data')
+  const changes = listOf(plan, 'resource_changes')
   const doing = (wanted: Action) =>
     changes.filter(({ change }) => actionOf(change) === wanted).map((each) => addressOf(each))
   return {

@@ -235,6 +235,9 @@ describe('fields are as each API has them:', () => {
   })
 
   test('nothing is said that nobody said', () => {
+    expect(forProviderOf({ module: 'locals {}', forProvider: { entrypoint: undefined } })).not.toHaveProperty(
+      'entrypoint',
+    )
     expect(Object.keys(rendered({ module: 'locals {}' }).spec).toSorted()).toEqual([
       'forProvider',
       'writeConnectionSecretToRef',
@@ -347,9 +350,9 @@ describe('a placeholder', () => {
     })
 
     test('is of use in the address of a module, too', () => {
-      const forProvider = { source: 'Remote', module: 'git::https://example.com/x?ref=${version}' } as const
+      const forProvider = { source: 'Remote', module: 'git::https://example.com/$${x}?ref=${version}' } as const
       expect(forProviderOf({ forProvider, declared: [], variables: { version: 'v1.2' } })['module']).toBe(
-        'git::https://example.com/x?ref=v1.2',
+        'git::https://example.com/${x}?ref=v1.2',
       )
     })
   })
@@ -420,6 +423,16 @@ describe('variables reach Terraform', () => {
       "rather as the template's own varmap says than by default",
       { declared: [aVariable('name', { default: 1 })], forProvider: { varmap: { name: 2 } } },
       { name: 2 },
+    ],
+    [
+      "rather as the apply says than as the template's own varmap does",
+      { forProvider: { ...remote, varmap: { zone: 1, size: 2 } }, declared: [], variables: { zone: 3 } },
+      { size: 2, zone: 3 },
+    ],
+    [
+      "that are required, by the template's own varmap",
+      { forProvider: { ...remote, varmap: { zone: 1 } }, declared: [aVariable('zone', { required: true })] },
+      { zone: 1 },
     ],
     [
       'as text where text is a number',
@@ -613,6 +626,11 @@ describe('it is refused, with what, where and what to do:', () => {
       "UnsafeValue: the template's spec.template.spec.forProvider.varmap.x is not",
     ],
     [
+      "a text of the template's own variables that is not in NFC",
+      { variables: { name: 1 }, forProvider: { vars: [{ key: 'x', value: 'e\u0301' }] } },
+      "UnsafeValue: the template's spec.template.spec.forProvider.vars[0].value is not",
+    ],
+    [
       'a value that could change a module',
       { module: 'locals { a = "${k}" }', variables: { k: '"' } },
       "UnsafeValue: ${k} in the template's spec.template.spec.forProvider.module: its value has characters that could change what the module means: declare variable k in the module instead",
@@ -691,6 +709,14 @@ describe('it is refused, with what, where and what to do:', () => {
     expect(JSON.stringify(result)).not.toContain('"spec"')
   })
 
+  test('all of one kind, in one order', () => {
+    const forProvider = { varmap: { x: '${b} ${a}', y: '${b}' } }
+    const { message } = { message: '', ...render(asked({ variables: { name: 'x' }, forProvider })) }
+    const told = message.split('; ').map((each) => each.slice(0, each.indexOf(':')))
+    const place = "the template's spec.template.spec.forProvider.varmap"
+    expect(told).toEqual([`\${a} in ${place}.x`, `\${b} in ${place}.x`, `\${b} in ${place}.y`])
+  })
+
   test('what somebody must put right before what may come by waiting', () => {
     const result = render(asked({ declared: [aVariable('name')], found: { name: missing }, variables: { nmae: 1 } }))
     expect(result).toMatchObject({ reason: 'UnknownVariables' })
@@ -763,7 +789,11 @@ test('order never matters', () => {
   const situations = fc.record({
     variables: fc.dictionary(fc.constantFrom(...names), fc.jsonValue(), { noNullPrototype: true }),
     found: fc.dictionary(fc.constantFrom('f', 'g', 'h'), fc.jsonValue().map(secret), { noNullPrototype: true }),
-    varmap: fc.dictionary(fc.constantFrom('x', 'y', 'a'), fc.jsonValue(), { noNullPrototype: true }),
+    varmap: fc.dictionary(
+      fc.constantFrom('x', 'y', 'a'),
+      fc.oneof({ arbitrary: fc.jsonValue(), weight: 4 }, fc.constantFrom('${a}', '${missing}', '${absent}')),
+      { noNullPrototype: true },
+    ),
     declared: fc.constantFrom(
       undefined,
       [...names, 'f', 'g', 'h'].map((name) => aVariable(name, { default: name })),

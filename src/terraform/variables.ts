@@ -81,7 +81,7 @@ export function passed(offered: Offered, refuse: Refuse): Passed {
 // The predecessor's variables are for placeholders only: what a module does not declare, Terraform would complain of.
 function isPassed(name: string, { template, shape }: Offered): boolean {
   if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) return false
-  if (template.spec.variables?.some((each) => each.name === name)) return true
+  if (template.spec.variables?.some((each) => each.name === name) || ownNames(template).has(name)) return true
   return shape?.isWhole ? shape.variables.some((each) => each.name === name) : template.spec.variables === undefined
 }
 

@@ -12,6 +12,7 @@ import type { Certified } from './certificates.ts'
 import { runCommand } from './command.ts'
 import { startControllerManager } from './controller-manager.ts'
 import { seeEstablished, startCore } from './core.ts'
+import { engineKubeconfig, grantEngine, launchEngine } from './engine.ts'
 import { type Household, startHousehold } from './household.ts'
 import { type Kube, kubeOf } from './kube.ts'
 import { type Reach, redirected } from './kubeconfig.ts'
@@ -27,6 +28,7 @@ const partNames = [
   'cluster-api-core',
   'cluster-api-core.yaml',
   'clusterctl',
+  'tofu',
 ] as const
 type BedParts = Located<(typeof partNames)[number]>
 
@@ -41,6 +43,7 @@ export interface BedAddress {
   readonly frontProxy: Certified
   readonly parts: BedParts
   readonly manager?: ManagerAddress // CAPT's own, where core is
+  readonly engine?: ManagerAddress // and CAPT's engine
 }
 
 export interface Bed extends BedAddress {
@@ -78,8 +81,10 @@ export async function startBed({ core = true, say = () => {} }: BedOptions = {})
     }
     const { server, ca, auditLog, frontProxy } = api
     const bin = linkPrograms(home.folder, parts)
-    if (core) say("starting CAPT's manager under the role it is shipped with")
-    const manager = core ? await startManager(home, kube, api) : undefined
+    if (core) say("starting CAPT's manager and its engine under the roles they are shipped with")
+    const [manager, engine] = core
+      ? await Promise.all([startManager(home, kube, api), startEngine(home, kube, api, parts.tofu)])
+      : []
     const address = {
       folder: home.folder,
       bin,
@@ -90,6 +95,7 @@ export async function startBed({ core = true, say = () => {} }: BedOptions = {})
       frontProxy,
       parts,
       ...(manager && { manager }),
+      ...(engine && { engine }),
     }
     return { ...onBed(address), address, keepLogs: home.keepLogs, stop: home.end }
   })
@@ -123,9 +129,19 @@ async function startManager(home: Household, kube: Kube, reach: Reach): Promise<
   const manager = await launchManager(home, {
     name: 'manager',
     kubeconfig: await managerKubeconfig({ kube, folder }, reach),
+    flags: ['--workspace-api=tf.m.upbound.io'], // as it is shipped
   })
   await seeReady(manager)
   return manager.address
+}
+
+async function startEngine(home: Household, kube: Kube, reach: Reach, tofu: string): Promise<ManagerAddress> {
+  await grantEngine(kube)
+  const { folder } = home
+  const kubeconfig = await engineKubeconfig({ kube, folder }, reach)
+  const engine = await launchEngine(home, { name: 'engine', kubeconfig, tofu })
+  await seeReady(engine)
+  return engine.address
 }
 
 // Our own kinds and policies, and the stand-ins.

@@ -43,12 +43,17 @@ export async function grantManager(kube: Kube): Promise<void> {
 }
 
 // A kubeconfig file of the manager's account: through a proxy if one is given.
-export async function managerKubeconfig(
+export async function managerKubeconfig(bed: { readonly kube: Kube; readonly folder: string }, way: Reach) {
+  return accountKubeconfig(bed, way, serviceAccount)
+}
+
+export async function accountKubeconfig(
   bed: { readonly kube: Kube; readonly folder: string },
   way: Reach,
+  account: string,
 ): Promise<string> {
-  const token = await bed.kube.kubectl(['create', 'token', serviceAccount, '--namespace', namespace, '--duration=12h'])
-  const file = join(bed.folder, `manager-${new URL(way.server).port}.kubeconfig`)
+  const token = await bed.kube.kubectl(['create', 'token', account, '--namespace', namespace, '--duration=12h'])
+  const file = join(bed.folder, `${account}-${new URL(way.server).port}.kubeconfig`)
   return privateFile(file, kubeconfig(way, { token: token.trim() }))
 }
 

@@ -3,7 +3,7 @@ import { type Said, vocabulary } from '../../api/condition.ts'
 import type { Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { progressOf } from '../../terraform/progress.ts'
-import { waitedForBy } from './relations.ts'
+import { usedBy } from './relations.ts'
 
 export interface Dependency {
   readonly what: 'Secret' | 'Workspace'
@@ -43,7 +43,7 @@ export function ringOf(
   const goal = apply.metadata.name
   const seen = new Set<string>()
   const walk = (at: WorkspaceTemplateApply, path: readonly string[]): readonly string[] | undefined => {
-    for (const name of waitedForBy(at)) {
+    for (const name of usedBy(at)) {
       if (name === goal) return [...path, name]
       if (seen.has(name)) continue
       seen.add(name)

@@ -9,8 +9,9 @@ import type { Read } from '../../runtime/cache.ts'
 import { applies, type Controller, controller, deletes, gets, mapped, type Source } from '../../runtime/controller.ts'
 import type { Settings } from '../../runtime/settings.ts'
 import { decide } from './decide.ts'
-import { observe, ours } from './observe.ts'
+import { observe } from './observe.ts'
 import { applyIndexes, byConfigMap, bySecret, byTemplate, byUse, byWorkspace, usedKeys } from './relations.ts'
+import { ours } from './where.ts'
 
 const workspaces = Object.values(workspaceAPIs).map(({ workspace }) => workspace)
 

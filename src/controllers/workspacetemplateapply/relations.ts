@@ -18,18 +18,16 @@ export function beside({ metadata: { namespace } }: Apply, name: string): Key {
   return namespace === undefined ? { name } : { namespace, name }
 }
 
-// Names of applies, or of Workspaces where there is no such apply, that must have converged first.
-export function waitedForBy({ spec: { waitForWorkspaces = [], variablesFrom = [] } }: Apply): readonly string[] {
-  return unique([
-    ...waitForWorkspaces.map(({ name }) => name),
-    ...variablesFrom.flatMap(({ apply, optional }) => (apply && !optional ? [apply.name] : [])),
-  ])
+// Names of applies, or of Workspaces where there is no such apply: those whose outputs it uses or whom it waits for.
+export function usedBy({ spec: { waitForWorkspaces = [], variablesFrom = [] } }: Apply): readonly string[] {
+  const sources = variablesFrom.flatMap(({ apply }) => (apply ? [apply.name] : []))
+  return unique([...waitForWorkspaces.map(({ name }) => name), ...sources])
 }
 
-// All whose outputs it uses or whom it waits for: they must outlive it.
-function usedBy(apply: Apply): readonly string[] {
-  const { variablesFrom = [] } = apply.spec
-  return unique([...waitedForBy(apply), ...variablesFrom.flatMap(({ apply: other }) => (other ? [other.name] : []))])
+// Whether it cannot do without.
+export function isNeeded({ spec: { waitForWorkspaces = [], variablesFrom = [] } }: Apply, name: string): boolean {
+  const isUsed = variablesFrom.some(({ apply, optional }) => apply?.name === name && !optional)
+  return isUsed || waitForWorkspaces.some((each) => each.name === name)
 }
 
 export function usedKeys(apply: Apply): readonly Key[] {
@@ -68,7 +66,7 @@ export const applyIndexes: Indexes<Apply> = {
     unique(variablesFrom.flatMap(({ configMap }) => (configMap ? [tellKey({ ...keyOf(apply), ...configMap })] : []))),
   // Every Workspace that could matter to it, though nothing on that says so.
   [byWorkspace]: (apply) => {
-    const names = [...waitedForBy(apply), ...(apply.status?.workspaceName ? [apply.status.workspaceName] : [])]
+    const names = [...usedBy(apply), ...(apply.status?.workspaceName ? [apply.status.workspaceName] : [])]
     const own = Object.values(workspaceAPIs).map((api) => workspaceKey(api, apply, workspaceNameOf(api, keyOf(apply))))
     return unique([...own, ...names.flatMap((name) => [{ name }, beside(apply, name)])].map(tellKey))
   },

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest'
+import {
+  altered,
+  asked,
+  at,
+  but,
+  deeds,
+  done,
+  failed,
+  going,
+  having,
+  leaving,
+  made,
+  messageOf,
+  noted,
+  nowhereYet,
+  theirs,
+  varsSecret,
+  workspaceDeed,
+} from '../../../test/applies.ts'
+import { annotations } from '../../api/keys.ts'
+import { crossplane } from '../../api/workspace.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import { decide } from './decide.ts'
+import { finalizer } from './finalizer.ts'
+import type { Seen } from './seen.ts'
+
+describe('when it leaves', () => {
+  const farewell = 'removeFinalizer workspacetemplateapply'
+  test.each<{ when: string; seen: Seen; says: string; does: string }>([
+    {
+      when: 'its Workspace is there',
+      seen: leaving(having(made())),
+      says: 'waits until Terraform has destroyed',
+      does: 'patch Workspace team/vpc, delete Workspace team/vpc',
+    },
+    {
+      when: 'its Workspace is on its way',
+      seen: leaving(having(altered(made(), { ...going, finalizers: [crossplane.finalizer] }))),
+      says: 'waits until Terraform has destroyed',
+      does: '',
+    },
+    {
+      when: 'its Workspace is on its way with our hold, as in a namespace that goes',
+      seen: leaving(having(altered(made(), going))),
+      says: 'waits until',
+      does: 'patch Workspace team/vpc',
+    },
+    {
+      when: 'others still use it',
+      seen: { ...leaving(having(made())), dependents: ['eks', 'nat'] },
+      says: 'is still used by eks, nat',
+      does: '',
+    },
+    {
+      when: 'others use it in a circle',
+      seen: { ...leaving(having(made())), dependents: ['eks'], ring: ['vpc', 'eks', 'vpc'] },
+      says: 'waits until',
+      does: 'patch Workspace team/vpc, delete Workspace team/vpc',
+    },
+    {
+      when: 'we had paused its Workspace',
+      seen: leaving(having(made(asked, done, { [annotations.paused]: 'true' }))),
+      says: 'waits until',
+      does: 'withdraw Workspace team/vpc, patch Workspace team/vpc, delete Workspace team/vpc',
+    },
+    {
+      when: 'its Workspace is gone',
+      seen: { ...leaving(asked), secret: varsSecret },
+      says: '',
+      does: `patch Secret team/vpc-vars, delete Secret team/vpc-vars, ${farewell}`,
+    },
+    { when: 'the name was taken', seen: leaving(having(theirs)), says: '', does: farewell },
+    {
+      when: 'the old Workspace was never taken over',
+      seen: leaving(having(theirs, { isRecorded: true })),
+      says: 'Workspace team/vpc was made by somebody else',
+      does: '',
+    },
+    {
+      when: 'everything is to stay',
+      seen: but(going, { retainOnDelete: true }, having(made())),
+      says: 'leaves in place',
+      does: 'patch Workspace team/vpc, tell Retained',
+    },
+    {
+      when: 'everything is to stay, in old words',
+      seen: but(going, { retainWorkspaceOnDelete: true }, having(made())),
+      says: 'leaves in place',
+      does: 'patch Workspace team/vpc, tell Retained',
+    },
+    {
+      when: 'everything was let go and stays',
+      seen: {
+        ...but(
+          going,
+          { retainOnDelete: true },
+          having(altered(made(), { finalizers: [] }, { managementPolicies: ['Observe'] })),
+        ),
+        secret: varsSecret,
+      },
+      says: '',
+      does: `patch Secret team/vpc-vars, ${farewell}`,
+    },
+    {
+      when: 'nobody serves its Workspace',
+      seen: noted(leaving({ ...asked, where: { ...nowhereYet, isServed: false } }), {
+        [annotations.workspace]: 'tf.m.upbound.io/vpc',
+      }),
+      says: 'nobody serves Workspaces in tf.m.upbound.io',
+      does: '',
+    },
+    {
+      when: 'nobody ever served one',
+      seen: leaving({ ...asked, where: { is: 'none', reason: 'NoEngine', message: 'no' } }),
+      says: '',
+      does: farewell,
+    },
+    {
+      when: 'it is forced',
+      seen: noted(leaving(having(made())), { [annotations.forceDelete]: 'true' }),
+      says: '',
+      does: `patch Workspace team/vpc, tell ForceDeleted, ${farewell}`,
+    },
+    {
+      when: 'it is paused',
+      seen: noted(leaving(having(made())), { 'cluster.x-k8s.io/paused': '' }),
+      says: 'waits while it is paused',
+      does: workspaceDeed,
+    },
+    {
+      when: 'it is moved away',
+      seen: noted(leaving(having(made())), { 'clusterctl.cluster.x-k8s.io/delete-for-move': '' }),
+      says: '',
+      does: '',
+    },
+    {
+      when: 'it is not held by us',
+      seen: but({ finalizers: ['example.com/other'] }, {}, leaving(having(made()))),
+      says: '',
+      does: '',
+    },
+    {
+      when: 'its template is gone',
+      seen: { ...leaving(having(made())), template: undefined },
+      says: 'waits until',
+      does: 'patch Workspace team/vpc, delete Workspace team/vpc',
+    },
+    {
+      when: 'the destroy fails',
+      seen: leaving(
+        having({
+          ...altered(made(), { ...going, finalizers: [] }),
+          status: {
+            conditions: failed.map((each) => ({ ...each, message: (each.message ?? '').replace('create', 'delete') })),
+          },
+        }),
+      ),
+      says: 'Terraform cannot destroy what Workspace team/vpc built',
+      does: '',
+    },
+  ])('when $when', ({ seen, says, does }) => {
+    const plan = decide(seen)
+    const message = messageOf(plan, 'Deleting')
+    expect(message.slice(0, says.length || message.length)).toBe(says)
+    expect(deeds(plan)).toBe(does)
+    expect(plan.effects.every((each) => each.do !== 'apply' || each.fieldManager === 'capt-pause')).toBe(true) // nothing is made
+    for (const { type, reason, status } of plan.conditions)
+      expect(WorkspaceTemplateApply.words).toHaveProperty([type, reason], status)
+  })
+
+  test('its finalizer goes only when its Workspace and its Secret are seen to be gone', () => {
+    const last = decide(leaving(asked)).effects.find(
+      (each) => each.do === 'removeFinalizer' && each.finalizer === finalizer.ours,
+    )
+    expect(last).toMatchObject({ onceGone: [{ key: at('vpc') }, { key: at('vpc-vars') }] })
+  })
+
+  test('a Secret that a Workspace still reads stays, and nobody owns it', () => {
+    const kept = altered(made(), { finalizers: [] }, { managementPolicies: ['Observe'] })
+    const plan = decide({ ...but(going, { retainOnDelete: true }, having(kept)), secret: varsSecret })
+    expect(plan.effects.find((each) => each.do === 'patch')).toMatchObject({
+      change: { metadata: { finalizers: [], ownerReferences: null } },
+    })
+  })
+})

@@ -1,0 +1,352 @@
+import { describe, expect, test } from 'vitest'
+import { apply, template } from '../../../test/applies.ts'
+import { annotations, labels } from '../../api/keys.ts'
+import { ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
+import { type KubeObject, keyOf, type Resource, readKey, resourceName, tellKey } from '../../api/resource.ts'
+import { crossplane, type Workspace, type WorkspaceGroup, workspaceAPIs } from '../../api/workspace.ts'
+import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import { ApiError } from '../../kube/errors.ts'
+import type { Read } from '../../runtime/cache.ts'
+import type { Live } from '../../runtime/controller.ts'
+import { observe } from './observe.ts'
+import { applyIndexes } from './relations.ts'
+
+type Apply = WorkspaceTemplateApply
+type There = readonly (readonly [Resource, KubeObject])[]
+
+const team = (name: string) => ({ namespace: 'team', name })
+const bytes = (data: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
+
+// A cache and an API server that both know the same, and what was read live.
+function aWorld(there: There) {
+  const objects = new Map(
+    there.map(([resource, object]) => [`${resourceName(resource)} ${tellKey(keyOf(object))}`, object]),
+  )
+  const of = (resource: Resource) => there.filter(([kind]) => kind === resource).map(([, object]) => object)
+  const asked: string[] = []
+  const keysAt = (resource: Resource, index: string, value: string) =>
+    resource === WorkspaceTemplateApply
+      ? of(resource).filter((each) => applyIndexes[index]?.(each as Apply).includes(value))
+      : of(resource).filter(({ metadata }) => metadata.labels?.[labels.apply] !== undefined)
+  const read = {
+    get: (resource: Resource, key: { name: string; namespace?: string }) =>
+      resource.isSecret ? undefined : objects.get(`${resourceName(resource)} ${tellKey(key)}`),
+    list: of,
+    byIndex: keysAt,
+    keysAt: (...args: Parameters<typeof keysAt>) => keysAt(...args).map(keyOf),
+  } as unknown as Read
+  const live = {
+    async get(resource: Resource, key: { name: string; namespace?: string }) {
+      const id = `${resourceName(resource)} ${tellKey(key)}`
+      asked.push(id)
+      const found = objects.get(id)
+      if (!found) throw new ApiError({ doing: 'read', code: 404, reason: 'NotFound', message: 'no', about: key.name })
+      return found
+    },
+    now: () => new Date('2026-11-16T12:00:00Z'),
+  } as unknown as Live
+  return { read, live, asked }
+}
+
+const served = (...groups: readonly WorkspaceGroup[]): There =>
+  groups.map((group) => [
+    CustomResourceDefinition,
+    {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `workspaces.${group}` },
+    },
+  ])
+const aWorkspace = (group: WorkspaceGroup, name: string, metadata: object = {}): There => {
+  const api = workspaceAPIs[group]
+  const workspace: Workspace = {
+    apiVersion: `${group}/v1beta1`,
+    kind: 'Workspace',
+    metadata: { ...(api.isNamespaced ? team(name) : { name }), creationTimestamp: '2026-11-16T11:59:30Z', ...metadata },
+    spec: { forProvider: { source: 'Inline', module: '' }, writeConnectionSecretToRef: { name: 'connection' } },
+  }
+  return [[api.workspace, workspace]]
+}
+const anApply = (metadata: object = {}, spec: object = {}, status?: object): Apply => ({
+  ...apply,
+  metadata: { ...apply.metadata, ...metadata },
+  spec: { ...apply.spec, ...spec },
+  ...(status && { status }),
+})
+const templated: There = [[WorkspaceTemplate, template]]
+const settings = { workspaceAPI: 'auto', isCrossNamespaceAllowed: false } as const
+
+async function look(subject: Apply, there: There, flags: Partial<Parameters<typeof observe>[3]> = {}) {
+  const { read, live, asked } = aWorld([...templated, ...there, [WorkspaceTemplateApply, subject]])
+  return { ...(await observe(read, subject, live, { ...settings, ...flags })), asked }
+}
+const placeOf = ({ where }: Awaited<ReturnType<typeof look>>) =>
+  where.is === 'none' ? where.reason : `${where.api.group}/${where.name} on ${where.externalName}`
+
+describe('where its Workspace is', () => {
+  const both = served('tf.upbound.io', 'tf.m.upbound.io')
+  const note = (workspace: string, externalName?: string) => ({
+    annotations: {
+      [annotations.workspace]: workspace,
+      ...(externalName !== undefined && { [annotations.externalName]: externalName }),
+    },
+  })
+  test.each<[string, Apply, There, string]>([
+    ['the only API that is served', anApply(), served('tf.upbound.io'), 'tf.upbound.io/team.vpc on team.vpc'],
+    ['a namespaced one has names of its own', anApply(), served('tf.m.upbound.io'), 'tf.m.upbound.io/vpc on team.vpc'],
+    ['nowhere, when that is not clear', anApply(), both, 'AmbiguousEngine'],
+    [
+      'where others of ours are',
+      anApply(),
+      [...both, ...aWorkspace('tf.upbound.io', 'other', { labels: { [labels.apply]: 'x' } })],
+      'tf.upbound.io/team.vpc on team.vpc',
+    ],
+    ['where it was made', anApply(note('tf.m.upbound.io/vpc')), both, 'tf.m.upbound.io/vpc on team.vpc'],
+    [
+      'where the status says, whatever an annotation does',
+      anApply(note('tf.m.upbound.io/other'), {}, { workspaceName: 'team.vpc', workspaceAPI: 'tf.upbound.io' }),
+      both,
+      'tf.upbound.io/team.vpc on team.vpc',
+    ],
+    [
+      'where the predecessor made it',
+      anApply({}, {}, { workspaceName: 'old' }),
+      [...both, ...aWorkspace('tf.upbound.io', 'old')],
+      'tf.upbound.io/old on old',
+    ],
+    [
+      'with the external name it has',
+      anApply({}, {}, { workspaceName: 'old' }),
+      [...both, ...aWorkspace('tf.upbound.io', 'old', { annotations: { [crossplane.externalName]: 'state' } })],
+      'tf.upbound.io/old on state',
+    ],
+    [
+      'with the external name it had before it was deleted',
+      anApply(note('tf.m.upbound.io/vpc', 'team.before')),
+      both,
+      'tf.m.upbound.io/vpc on team.before',
+    ],
+    ["not on a state that may be another's", anApply(note('tf.m.upbound.io/vpc', 'rich.vpc')), both, 'StateMissing'],
+    ["not under a name that may be another's", anApply(note('tf.upbound.io/rich.vpc')), both, 'StateMissing'],
+    ["not under a name whose state may be another's", anApply(note('tf.m.upbound.io/rich.vpc')), both, 'StateMissing'],
+  ])('%s', async (_, subject, there, place) => {
+    expect(placeOf(await look(subject, there))).toBe(place)
+  })
+
+  test('the template has a say before the manager', async () => {
+    const own: WorkspaceTemplate = { ...template, spec: { ...template.spec, workspaceAPI: 'tf.m.upbound.io' } }
+    const there: There = [...both, [WorkspaceTemplate, own]]
+    expect(placeOf(await look(anApply(), there, { workspaceAPI: 'tf.upbound.io' }))).toMatch(/^tf.m.upbound.io/)
+    expect(placeOf(await look(anApply(), both, { workspaceAPI: 'tf.upbound.io' }))).toMatch(/^tf.upbound.io/)
+  })
+
+  test('Crossplane is known by what it owns', async () => {
+    const [[resource, definition] = [CustomResourceDefinition, apply]] = served('tf.m.upbound.io')
+    const owner = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ProviderRevision', name: 'x', uid: 'y' }
+    const owned = { ...definition, metadata: { ...definition.metadata, ownerReferences: [owner] } }
+    expect((await look(anApply(), [[resource, owned]])).where).toMatchObject({ isCrossplane: true })
+    expect((await look(anApply(), [[resource, definition]])).where).toMatchObject({ isCrossplane: false })
+  })
+
+  test('an engine is silent two minutes after it was last heard of on any Workspace', async () => {
+    const silentAt = async (created: string, others: There = []) => {
+      const there = [
+        ...served('tf.m.upbound.io'),
+        ...aWorkspace('tf.m.upbound.io', 'vpc', { creationTimestamp: created }),
+      ]
+      const { where } = await look(anApply(), [...there, ...others])
+      return where.is === 'known' && where.silentAt !== undefined
+        ? new Date(where.silentAt).toISOString().slice(11, 19)
+        : undefined
+    }
+    expect(await silentAt('2026-11-16T11:59:30Z')).toBe('12:01:30')
+    expect(await silentAt('2026-11-16T11:00:00Z')).toBe('11:02:00')
+    const heard = { annotations: { [crossplane.createPending]: '2026-11-16T11:59:00Z' } }
+    expect(await silentAt('2026-11-16T11:00:00Z', aWorkspace('tf.m.upbound.io', 'other', heard))).toBe('12:01:00')
+    const own = await look(anApply(), [...served('tf.m.upbound.io'), ...aWorkspace('tf.m.upbound.io', 'vpc', heard)])
+    expect(own.where).toMatchObject({ silentAt: undefined })
+  })
+})
+
+describe('what it waits for and what its variables are', () => {
+  const ready = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Ready',
+    message: '',
+    observedGeneration: 1,
+    lastTransitionTime: '',
+  } as const
+  const other = (status: object = { conditions: [ready], outputs: { id: 'net-1', deep: { a: [1, 2] } } }): There => [
+    [
+      WorkspaceTemplateApply,
+      {
+        ...anApply({ ...team('net'), annotations: { [annotations.workspace]: 'tf.m.upbound.io/net' } }),
+        status,
+      } as Apply,
+    ],
+    ...aWorkspace('tf.m.upbound.io', 'net'),
+  ]
+  const secret = (name: string, data: Readonly<Record<string, string>>): There => [
+    [Secret, { apiVersion: 'v1', kind: 'Secret', metadata: team(name), data: bytes(data) } as Secret],
+  ]
+  const fromApply = (output: string, optional = false) => ({ name: 'cidr', apply: { name: 'net', output }, optional })
+  const fromSecret = (key: string, format = 'Text') => ({
+    name: 'cidr',
+    secret: { name: 'db', key, format },
+    optional: false,
+  })
+  const configMap: There = [
+    [
+      ConfigMap,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: team('db'), data: { json: '[1]', text: 'hello' } } as ConfigMap,
+    ],
+  ]
+  const all = [...served('tf.m.upbound.io'), ...secret('db', { text: 'hello', json: '{"a":1}', no: '{' })]
+
+  test.each<[string, object, There, unknown]>([
+    ['an output', fromApply('id'), other(), { is: 'known', value: 'net-1', isSensitive: false }],
+    ['a part of one', fromApply('deep.a.1'), other(), { is: 'known', value: 2, isSensitive: false }],
+    [
+      'a sensitive one',
+      fromApply('token'),
+      [...other(), ...secret('connection', { token: 't' })],
+      { is: 'known', value: 't', isSensitive: true },
+    ],
+    [
+      'none of that name',
+      fromApply('none'),
+      [...other(), ...secret('connection', {})],
+      { is: 'missing', why: 'apply net has no output none' },
+    ],
+    [
+      'an apply that has not converged',
+      fromApply('id'),
+      other({}),
+      { is: 'missing', why: 'apply net has not converged' },
+    ],
+    ['a text', fromSecret('text'), all, { is: 'known', value: 'hello', isSensitive: true }],
+    ['JSON', fromSecret('json', 'JSON'), all, { is: 'known', value: { a: 1 }, isSensitive: true }],
+    ['no JSON', fromSecret('no', 'JSON'), all, { is: 'missing', why: 'key no of Secret db is not JSON' }],
+    ['no such key', fromSecret('none'), all, { is: 'missing', why: 'Secret db has no key none' }],
+    ['no such Secret', fromSecret('text'), [], { is: 'missing', why: 'Secret db is not there' }],
+    [
+      'a ConfigMap',
+      { name: 'cidr', configMap: { name: 'db', key: 'json', format: 'JSON' } },
+      configMap,
+      { is: 'known', value: [1], isSensitive: false },
+    ],
+  ])('%s', async (_, from, there, found) => {
+    const seen = await look(anApply({}, { variablesFrom: [from] }), there)
+    expect(seen.found.get('cidr')).toEqual(found)
+  })
+
+  test('bytes that are no text are no value', async () => {
+    const binary: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: team('db'),
+      data: { key: Buffer.from([0xff, 0xfe]).toString('base64') },
+    }
+    const seen = await look(anApply({}, { variablesFrom: [fromSecret('key')] }), [[Secret, binary]])
+    expect(seen.found.get('cidr')).toEqual({ is: 'missing', why: 'key key of Secret db is not UTF-8 text' })
+  })
+
+  test.each<[string, object, There, string]>([
+    ['an apply that is ready', { variablesFrom: [fromApply('id')] }, other(), 'net ready'],
+    ['an apply that is not there', { variablesFrom: [fromApply('id')] }, [], 'net waiting'],
+    ['an optional one that is not there', { variablesFrom: [fromApply('id', true)] }, [], ''],
+    ['an optional one that is not ready', { variablesFrom: [fromApply('id', true)] }, other({}), 'net waiting'],
+    ['a Workspace', { waitForWorkspaces: [{ name: 'net' }] }, aWorkspace('tf.m.upbound.io', 'net'), 'net waiting'],
+    ['a Secret', { waitForSecrets: [{ name: 'db' }] }, all, 'db ready'],
+    ['a Secret that is not there', { waitForSecrets: [{ name: 'db' }] }, [], 'db waiting'],
+    [
+      'a Secret, no longer once there is a Workspace',
+      { waitForSecrets: [{ name: 'db' }] },
+      [...served('tf.m.upbound.io'), ...aWorkspace('tf.m.upbound.io', 'vpc')],
+      '',
+    ],
+    [
+      'a Secret of another namespace, which is not even looked for',
+      { waitForSecrets: [{ name: 'db', namespace: 'rich' }] },
+      [],
+      '',
+    ],
+  ])('%s', async (_, spec, there, waits) => {
+    const { dependencies, asked } = await look(anApply({}, spec), there)
+    expect(dependencies.map(({ name, is }) => `${name} ${is}`).join()).toBe(waits)
+    expect(asked.filter((each) => each.includes('rich'))).toEqual([])
+  })
+
+  test('a Secret that cannot be read is an error, not one that is missing', async () => {
+    const { read } = aWorld([])
+    const live = {
+      get: async () => Promise.reject(new ApiError({ doing: 'read', code: 403, message: 'no' })),
+      now: () => new Date(),
+    } as unknown as Live
+    await expect(observe(read, anApply({}, { waitForSecrets: [{ name: 'db' }] }), live, settings)).rejects.toThrow(
+      '403',
+    )
+  })
+
+  test('each source is read once, and where nothing is secret nothing is read', async () => {
+    const twice = [fromSecret('text'), { ...fromSecret('json'), name: 'password' }]
+    const { asked, sources } = await look(anApply({}, { variables: {}, variablesFrom: twice }), all)
+    expect(asked).toEqual(['secrets team/db', 'secrets team/vpc-vars'])
+    expect(sources.map(({ object }) => object.metadata.name)).toEqual(['db'])
+    expect((await look(anApply(), all)).asked).toEqual([])
+  })
+
+  test('a template of another namespace is looked at only where namespaces trust each other', async () => {
+    const elsewhere: There = [
+      [WorkspaceTemplate, { ...template, metadata: { ...template.metadata, namespace: 'rich' } }],
+    ]
+    const subject = anApply({}, { templateRef: { name: 'network', namespace: 'rich' } })
+    expect((await look(subject, elsewhere)).template).toBeUndefined()
+    expect((await look(subject, elsewhere, { isCrossNamespaceAllowed: true })).template).toBeDefined()
+  })
+})
+
+describe('when something leaves', () => {
+  test('those that use it are named as long as they have a Workspace', async () => {
+    const going = anApply({ deletionTimestamp: '2026-11-16T11:00:00Z' })
+    const user = (name: string): There => [
+      [
+        WorkspaceTemplateApply,
+        anApply(
+          { ...team(name), annotations: { [annotations.workspace]: `tf.m.upbound.io/${name}` } },
+          { waitForWorkspaces: [{ name: 'vpc' }] },
+        ),
+      ],
+    ]
+    const there = [
+      ...user('b'),
+      ...user('a'),
+      ...user('c'),
+      ...aWorkspace('tf.m.upbound.io', 'b'),
+      ...aWorkspace('tf.m.upbound.io', 'a'),
+    ]
+    expect((await look(going, there)).dependents).toEqual(['a', 'b'])
+  })
+
+  test('whether the namespace goes is asked only of a Workspace that goes alone', async () => {
+    const namespace = (metadata: object): There => [
+      [Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team', ...metadata } }],
+    ]
+    const deletionTimestamp = '2026-11-16T11:00:00Z'
+    const going = [...served('tf.m.upbound.io'), ...aWorkspace('tf.m.upbound.io', 'vpc', { deletionTimestamp })]
+    expect((await look(anApply(), [...going, ...namespace({})])).isNamespaceLeaving).toBe(false)
+    expect((await look(anApply(), [...going, ...namespace({ deletionTimestamp })])).isNamespaceLeaving).toBe(true)
+    expect((await look(anApply({ deletionTimestamp }), going)).asked).not.toContain('namespaces team')
+  })
+})
+
+test('an apply is found by every Workspace that could matter to it', () => {
+  const found = applyIndexes['workspace']?.(
+    anApply({}, { waitForWorkspaces: [{ name: 'net' }] }, { workspaceName: 'old' }),
+  )
+  expect(found?.toSorted()).toEqual(['net', 'old', 'team.vpc', 'team/net', 'team/old', 'team/vpc'])
+  expect(readKey('team/vpc')).toEqual(team('vpc'))
+})

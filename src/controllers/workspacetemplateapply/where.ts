@@ -1,0 +1,106 @@
+// Finds where the Workspace of an apply is, or is to be: in which API, under which name, on which state.
+import { annotations } from '../../api/keys.ts'
+import { CustomResourceDefinition } from '../../api/neighbours.ts'
+import { groupOf, keyOf, resourceName } from '../../api/resource.ts'
+import { crossplane, type Workspace, type WorkspaceAPI, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
+import type { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Read } from '../../runtime/cache.ts'
+import type { Settings } from '../../runtime/settings.ts'
+import { externalNameOf, workspaceNameOf } from '../../terraform/identity.ts'
+import { progressOf } from '../../terraform/progress.ts'
+import { chooseEngine } from './engines.ts'
+import { recordedOn, workspaceKey } from './relations.ts'
+import type { Nowhere, Where } from './seen.ts'
+
+type Apply = WorkspaceTemplateApply
+
+export const ours = 'ours' // index of Workspaces: those that are labelled as ours
+const silentMs = 120_000
+
+// A Workspace stays in the API it was made in, under the name it was made with.
+export function whereIs(
+  read: Read,
+  apply: Apply,
+  template: WorkspaceTemplate | undefined,
+  now: Date,
+  { workspaceAPI }: Pick<Settings, 'workspaceAPI'>,
+): Where | Nowhere {
+  const crdOf = (api: WorkspaceAPI) => read.get(CustomResourceDefinition, { name: resourceName(api.workspace) })
+  const place = (api: WorkspaceAPI, name: string): Where | Nowhere => {
+    const crd = crdOf(api)
+    const workspace = read.get(api.workspace, workspaceKey(api, apply, name))
+    const externalName = externalNameFor(api, apply, name, workspace)
+    if (externalName === undefined) return { is: 'none', reason: 'StateMissing', message: notProven }
+    return {
+      is: 'known',
+      api,
+      isServed: crd !== undefined,
+      isCrossplane: (crd?.metadata.ownerReferences ?? []).some(({ apiVersion }) =>
+        groupOf(apiVersion).endsWith('.crossplane.io'),
+      ),
+      name,
+      externalName,
+      isRecorded: apply.status?.workspaceName === name,
+      workspace,
+      silentAt: workspace && silentAt(read, api, workspace, now),
+    }
+  }
+  const recorded = recordedOn(apply)
+  if (recorded) return place(workspaceAPIs[recorded.group], recorded.name)
+  // The predecessor wrote down a name and no group.
+  const old = apply.status?.workspaceName
+  const apis = workspaceGroups.map((group) => workspaceAPIs[group])
+  const api = old && apis.find((each) => read.get(each.workspace, workspaceKey(each, apply, old)))
+  if (api) return place(api, old)
+  const choice = chooseEngine({
+    asked: template?.spec.workspaceAPI ?? workspaceAPI,
+    isServed: (group) => crdOf(workspaceAPIs[group]) !== undefined,
+    hasOurs: (group) => read.keysAt(workspaceAPIs[group].workspace, ours, '').length > 0,
+  })
+  if (choice.is === 'none') return choice
+  const chosen = workspaceAPIs[choice.group]
+  return place(chosen, old ?? workspaceNameOf(chosen, keyOf(apply)))
+}
+
+const notProven =
+  'annotations of the apply name a Workspace or a state outside of its namespace, and nothing proves that they were ever its own: remove them'
+
+// The state is found by it: what an adopted Workspace had it keeps, also when that has to be made again. Undefined: it would be
+// a state that may well be somebody else's, for anybody who may write an apply can write its annotations.
+function externalNameFor(
+  api: WorkspaceAPI,
+  apply: Apply,
+  name: string,
+  workspace: Workspace | undefined,
+): string | undefined {
+  const { namespace = '', annotations: notes = {} } = apply.metadata
+  const isUsual = name === workspaceNameOf(api, keyOf(apply))
+  const isOwn = (each: string) => each === apply.status?.workspaceName || each.startsWith(`${namespace}.`)
+  if (!isUsual && !api.isNamespaced && !isOwn(name)) return undefined
+  const told = workspace?.metadata.annotations?.[crossplane.externalName]
+  if (told !== undefined) return told
+  const kept = notes[annotations.externalName] ?? (isUsual ? undefined : name)
+  if (kept === undefined) return externalNameOf(keyOf(apply))
+  return isOwn(kept) ? kept : undefined
+}
+
+function silentAt(
+  read: Read,
+  { workspace: resource }: WorkspaceAPI,
+  workspace: Workspace,
+  now: Date,
+): number | undefined {
+  if (progressOf(workspace).is !== 'waiting') return undefined
+  const patient = Date.parse(workspace.metadata.creationTimestamp ?? '') + silentMs
+  if (now.getTime() < patient) return patient
+  const signs = read.list(resource).flatMap(signsOn)
+  return signs.reduce((last, each) => Math.max(last, each + silentMs), patient)
+}
+
+function signsOn({ metadata, status }: Workspace): readonly number[] {
+  const { createPending, createSucceeded, createFailed } = crossplane
+  const notes = [createPending, createSucceeded, createFailed].map((name) => metadata.annotations?.[name])
+  const times = [...notes, ...(status?.conditions ?? []).map(({ lastTransitionTime }) => lastTransitionTime)]
+  return times.flatMap((time) => (time === undefined ? [] : [Date.parse(time)])).filter((time) => !Number.isNaN(time))
+}

@@ -1,0 +1,310 @@
+// The engine as a process, with the real OpenTofu and the roles it is shipped with, on an API server of its own: whole lives of
+// Workspaces in both groups, held against what was recorded of Crossplane's provider.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { lendAudit } from '../../test/bed/audit.ts'
+import { seeEstablished } from '../../test/bed/core.ts'
+import { conditionsOf } from '../../test/bed/describe.ts'
+import { engineKubeconfig, grantEngine, launchEngine } from '../../test/bed/engine.ts'
+import type { KubeObject, ObjectRef } from '../../test/bed/kube.ts'
+import { type ManagerProcess, readLog, seeReady } from '../../test/bed/manager.ts'
+import { type OwnApi, startOwnApi } from '../../test/bed/own.ts'
+import { theBed } from '../../test/bed/story.ts'
+import { until } from '../../test/until.ts'
+import { realParts } from '../../tools/workshop.ts'
+import { annotations as ours } from '../api/keys.ts'
+import type { WorkspaceCondition } from '../api/workspace.ts'
+import { readPlanNote } from '../terraform/plannote.ts'
+
+const patience = { withinSeconds: 90 }
+const manifests = resolve(import.meta.dirname, '../../manifests/engine')
+const states = 'capt-terraform-state'
+let api: OwnApi
+let engine: ManagerProcess
+let work: string
+let calls: string // a file: one line a call
+
+beforeAll(async () => {
+  const { tofu } = await realParts(['tofu'])
+  api = await startOwnApi('engine')
+  await api.kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(manifests, 'crds.yaml')])
+  await Promise.all([seeEstablished(api.kube), grantEngine(api.kube)])
+  work = join(api.home.folder, 'work')
+  calls = join(api.home.folder, 'calls')
+  // Tells what it is asked, then is OpenTofu.
+  const told = join(api.home.folder, 'tofu')
+  writeFileSync(told, `#!/bin/sh\necho "$(basename "$(dirname "$PWD")") $*" >> ${calls}\nexec ${tofu} "$@"\n`)
+  chmodSync(told, 0o755)
+  writeFileSync(calls, '')
+  engine = await startEngine('engine', told)
+})
+afterAll(async () => {
+  if (api) await lendAudit(theBed(), api.auditLog, 'engine-story')
+  await api?.home.end()
+})
+
+async function startEngine(name: string, tofu: string): Promise<ManagerProcess> {
+  const kubeconfig = await engineKubeconfig({ kube: api.kube, folder: api.home.folder }, api)
+  const flags = ['--poll=5s', '--poll-jitter=1s']
+  const started = await launchEngine(api.home, { name, kubeconfig, tofu, work, flags })
+  await seeReady(started)
+  return started
+}
+
+const read = (file: string) =>
+  parseAllDocuments(readFileSync(resolve(import.meta.dirname, '../../test/recorded', file), 'utf8')).map(
+    (document) => document.toJS() as unknown,
+  )
+const applied = read('applied.yaml') as KubeObject[]
+const recorded = read('steps.yaml') as { readonly step: string; readonly object: KubeObject }[]
+const stepsOf = (step: string) => recorded.filter((each) => each.step === step).map(({ object }) => object)
+const given = (name: string): KubeObject => {
+  const found = applied.find(({ metadata }) => metadata.name === name)
+  if (!found) throw new Error(`${name} was not recorded`)
+  return found
+}
+
+// As it is, in the form of the recording: what is ours beyond the recording is named here, and nothing else is left out.
+function masked(object: KubeObject, like: KubeObject): object {
+  const { uid: _, resourceVersion: __, creationTimestamp: ___, managedFields: ____, ...metadata } = object.metadata
+  const { generation: _____, ...kept } = metadata
+  const { [ours.plan]: ______, [ours.cli]: _______, ...notes } = kept.annotations ?? {}
+  const annotations = Object.fromEntries(
+    Object.entries(notes).map(([name, value]) => [name, name.includes('create') ? '<time>' : value]),
+  )
+  const status = object['status'] as { atProvider?: { checksum?: string }; conditions?: object[]; users?: number }
+  const { spec, status: ________, ...rest } = object
+  const isWorkspace = object.kind === 'Workspace'
+  return {
+    ...rest,
+    ...(spec !== undefined && !isWorkspace && { spec: like['spec'] }), // what a user wrote
+    metadata: {
+      ...kept,
+      ...(Object.keys(annotations).length > 0 ? { annotations } : { annotations: undefined }),
+      ...(kept.ownerReferences && { ownerReferences: kept.ownerReferences.map(({ uid: _uid, ...owner }) => owner) }),
+      ...(object.kind === 'ProviderConfigUsage' && { name: undefined }),
+      // The finalizer comes before the first plan, so that nothing is left behind.
+      ...(isWorkspace && !like.metadata.finalizers && { finalizers: undefined }),
+    },
+    ...(status && {
+      status: {
+        ...status,
+        ...(status.atProvider && {
+          atProvider: {
+            ...status.atProvider,
+            checksum: (like['status'] as typeof status).atProvider?.checksum && '<checksum>',
+          },
+        }),
+        ...(status.conditions && {
+          conditions: conditionsOf(object)
+            .filter(({ type }) => type !== 'UpToDate')
+            .map((condition) => ({
+              ...condition,
+              lastTransitionTime: '<time>',
+              ...(condition.message && { message: condition.message.replace(/echo "[^"]*"/, 'echo "<blob>"') }),
+            })),
+        }),
+      },
+    }),
+  }
+}
+
+// Usages are named by uids: the recorded one is found by whose it is.
+async function lookFor(like: KubeObject): Promise<KubeObject | undefined> {
+  if (like.kind !== 'ProviderConfigUsage') return api.kube.read(like)
+  const ownerOf = ({ metadata }: KubeObject) => metadata.ownerReferences?.[0]?.name
+  const all = await api.kube.list(like.apiVersion, like.kind, like.metadata.namespace)
+  const found = all.find((usage) => ownerOf(usage) === ownerOf(like))
+  return found && { ...found, apiVersion: like.apiVersion, kind: like.kind }
+}
+
+async function seeAsRecorded(step: string): Promise<void> {
+  for (const like of stepsOf(step)) {
+    const seen = async () => {
+      const object = await lookFor(like)
+      return object && masked(object, like)
+    }
+    await expect.poll(seen, { timeout: 60_000, interval: 200 }).toEqual(like)
+  }
+}
+
+const callsOf = (object: KubeObject): string[] =>
+  readFileSync(calls, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith(`${object.metadata.uid} `))
+    .map((line) => line.split(' ')[1] ?? '')
+const synced = (object: KubeObject) =>
+  conditionsOf(object).find(({ type }) => type === 'Synced') as WorkspaceCondition | undefined
+const isConverged = (object: KubeObject) =>
+  synced(object)?.status === 'True' &&
+  synced(object)?.observedGeneration === object.metadata.generation &&
+  conditionsOf(object).some(({ type, status }) => type === 'Ready' && status === 'True')
+const seeConverged = async (ref: ObjectRef) => api.kube.see(ref, 'has converged', isConverged, patience)
+const eventsOf = async ({ metadata: { name } }: KubeObject) => {
+  const events = await api.kube.list('events.k8s.io/v1', 'Event')
+  return events.filter((event) => (event['regarding'] as { name: string }).name === name)
+}
+const statesLeft = async (workspace: string) => {
+  const all = [
+    ...(await api.kube.list('v1', 'Secret', states)),
+    ...(await api.kube.list('coordination.k8s.io/v1', 'Lease', states)),
+  ]
+  return all.map(({ metadata }) => metadata.name).filter((name) => name.includes(`tfstate-${workspace}-`))
+}
+
+test('it makes the default configurations, and is ready', async () => {
+  for (const [apiVersion, kind] of [
+    ['tf.upbound.io/v1beta1', 'ProviderConfig'],
+    ['tf.m.upbound.io/v1beta1', 'ClusterProviderConfig'],
+  ] as const) {
+    const made = await api.kube.see({ apiVersion, kind, metadata: { name: 'default' } }, 'is there', () => true)
+    expect(made['spec']).toMatchObject({ pluginCache: true })
+    expect(JSON.stringify(made['spec'])).toContain('secret_suffix = \\"capt\\"')
+  }
+  const started = (await readLog(engine.address.log)).find(({ msg }) => msg === 'runs')
+  expect(started).toMatchObject({ family: 'tofu', version: '1.12.6' })
+})
+
+test('Workspaces of both groups become what was recorded, in four calls', async () => {
+  const both = [given('sample'), given('sample-ns')]
+  await api.kube.apply(...both)
+  for (const each of both) {
+    const made = await seeConverged(each)
+    // Polls may have come since; what made it is at the beginning.
+    expect(callsOf(made).slice(0, 4)).toEqual(['init', 'plan', 'apply', 'output'])
+    expect(made.metadata.annotations?.[ours.cli]).toBe('tofu 1.12.6')
+  }
+  await seeAsRecorded('ready')
+  const events = await until('an event is told', async () => {
+    const all = await eventsOf(given('sample'))
+    return all.length > 0 ? all : undefined
+  })
+  expect(events.map(({ reason, type, note }) => [type, reason, note])).toEqual([
+    ['Normal', 'CreatedExternalResource', 'Successfully requested creation of external resource'],
+  ])
+})
+
+test('an unchanged poll is one call and no write', async () => {
+  const before = await seeConverged(given('sample'))
+  const soFar = callsOf(before).length
+  await until('it was polled twice', async () => (callsOf(before).length >= soFar + 2 ? true : undefined), patience)
+  expect(new Set(callsOf(before).slice(soFar))).toEqual(new Set(['plan']))
+  expect((await api.kube.read(before))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion)
+})
+
+test('a changed variable is applied; Ready stays, and outputs and Secret follow', async () => {
+  const sample = given('sample')
+  await api.kube.patch(sample, { spec: { forProvider: { vars: [{ key: 'cluster_name', value: 'demo2' }] } } })
+  const changed = await seeConverged(sample)
+  await seeAsRecorded('changed')
+  expect(readPlanNote(changed.metadata.annotations?.[ours.plan])).toMatchObject({ update: 1, gone: [] })
+})
+
+test('what fails says so as it was recorded; what is mended goes on; what never worked leaves nothing behind', async () => {
+  const failing = applied.filter(({ metadata }) => /^fail-|^only-/.test(metadata.name))
+  await api.kube.apply(...failing)
+  await seeAsRecorded('failing')
+  expect(await eventsOf(given('fail-syntax'))).toHaveLength(1) // although it was tried more than once
+  expect(await statesLeft('fail-syntax')).toHaveLength(2)
+
+  const mended = 'output "x" {\n  value = 1\n}\n'
+  await api.kube.patch(given('fail-missing-var'), { spec: { forProvider: { module: mended } } })
+  await seeConverged(given('fail-missing-var'))
+  for (const each of failing) await api.kube.remove(each)
+  for (const each of failing) await api.kube.seeGone(each, patience)
+  for (const each of failing) expect(await statesLeft(each.metadata.name)).toEqual([])
+})
+
+test('a module with neither resource nor output becomes Ready', async () => {
+  await api.kube.apply(given('no-outputs-no-resources'))
+  expect(isConverged(await seeConverged(given('no-outputs-no-resources')))).toBe(true)
+})
+
+test('paused, it is left alone, and says so; then what was changed meanwhile is taken up', async () => {
+  const sample = given('sample')
+  await api.kube.patch(sample, { metadata: { annotations: { 'crossplane.io/paused': 'true' } } })
+  expect(await eventsOf(sample)).toHaveLength(2) // created, updated
+  await api.kube.see(sample, 'is paused', (object) => synced(object)?.reason === 'ReconcilePaused', patience)
+  await api.kube.patch(sample, { spec: { forProvider: { vars: [{ key: 'cluster_name', value: 'demo3' }] } } })
+  await seeAsRecorded('paused')
+  await api.kube.patch(sample, { metadata: { annotations: { 'crossplane.io/paused': null } } })
+  await seeAsRecorded('unpaused')
+})
+
+test('a change that replaces waits for its approval where it is guarded', async () => {
+  const module = (trigger: string) =>
+    `resource "terraform_data" "vpc" {\n  triggers_replace = "${trigger}"\n}\noutput "id" {\n  value = terraform_data.vpc.id\n}\n`
+  const guarded: KubeObject = {
+    apiVersion: 'tf.m.upbound.io/v1beta1',
+    kind: 'Workspace',
+    metadata: { name: 'guarded', namespace: 'default', annotations: { [ours.guard]: 'Hold' } },
+    spec: { forProvider: { source: 'Inline', module: module('a') } },
+  }
+  const outputsOf = (object: KubeObject) => (object['status'] as { atProvider: { outputs: object } }).atProvider.outputs
+  await api.kube.apply(guarded)
+  const first = await seeConverged(guarded)
+  await api.kube.patch(guarded, { spec: { forProvider: { module: module('b') } } })
+  const held = await api.kube.see(guarded, 'is held', (object) => synced(object)?.status === 'False', patience)
+  const note = readPlanNote(held.metadata.annotations?.[ours.plan])
+  expect(note).toMatchObject({ replace: 1, gone: ['terraform_data.vpc'], held: 'Destructive' })
+  const [, command = ''] = /approve with: kubectl (.*)$/.exec(synced(held)?.message ?? '') ?? []
+  expect(outputsOf(held)).toEqual(outputsOf(first))
+  await api.kube.kubectl(command.split(' '))
+  const after = await seeConverged(guarded)
+  expect(outputsOf(after)).not.toEqual(outputsOf(first))
+  await api.kube.remove(guarded)
+  await api.kube.seeGone(guarded, patience)
+})
+
+test('drift is found at a poll and repaired', async () => {
+  const sample = await seeConverged(given('sample'))
+  const folder = join(work, sample.metadata.uid ?? '', 'module')
+  const { tofu } = await realParts(['tofu'])
+  const env = {
+    PATH: '/usr/bin:/bin',
+    HOME: work,
+    KUBE_CONFIG_PATH: join(work, 'state.kubeconfig'),
+    TF_WORKSPACE: 'sample',
+  }
+  execFileSync(tofu, ['state', 'rm', 'terraform_data.eks'], { cwd: folder, env, stdio: 'ignore' })
+  const list = () => execFileSync(tofu, ['state', 'list'], { cwd: folder, env, encoding: 'utf8' })
+  await until('it is there again', async () => (list().includes('terraform_data.eks') ? true : undefined), patience)
+  await seeConverged(given('sample'))
+})
+
+test('told to end while it applies, it ends when the apply has, and another goes on from there', async () => {
+  const started = join(api.home.folder, 'slow-started')
+  const slow: KubeObject = {
+    apiVersion: 'tf.m.upbound.io/v1beta1',
+    kind: 'Workspace',
+    metadata: { name: 'slow', namespace: 'default' },
+    spec: {
+      forProvider: {
+        source: 'Inline',
+        module: `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "touch ${started}; sleep 4"\n  }\n}\n`,
+      },
+    },
+  }
+  await api.kube.apply(slow)
+  await until('the apply has begun', async () => (existsSync(started) ? true : undefined), patience)
+  await engine.member.kill('SIGTERM') // returns when it has ended
+  const left = await api.kube.read(slow)
+  expect(left && isConverged(left)).toBe(true)
+  engine = await startEngine('engine-2', join(api.home.folder, 'tofu'))
+  await api.kube.remove(slow)
+  await api.kube.seeGone(slow, patience)
+})
+
+test('deleted, they are destroyed, and nothing of them is left', async () => {
+  const all = [given('sample'), given('sample-ns'), given('no-outputs-no-resources')]
+  for (const each of all) await api.kube.remove(each)
+  for (const each of all) await api.kube.seeGone(each, patience)
+  for (const each of all) expect(await statesLeft(each.metadata.name)).toEqual([])
+  expect(await api.kube.list('tf.upbound.io/v1beta1', 'ProviderConfigUsage')).toEqual([])
+  const config = { apiVersion: 'tf.upbound.io/v1beta1', kind: 'ProviderConfig', metadata: { name: 'default' } }
+  await api.kube.see(config, 'has no users', ({ status }) => (status as { users?: number }).users === undefined)
+  await expect.poll(() => readdirSync(work).filter((name) => /^[0-9a-f]{8}-/.test(name))).toEqual([])
+})

@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { aFolder } from '../../test/folder.ts'
+import type { Workspace } from '../api/workspace.ts'
+import { createFolders, createSweep } from './folders.ts'
+import type { Inputs } from './inputs.ts'
+
+const uid = '42180608-1506-4965-b46d-0ba23170ca4b'
+const workspace: Workspace = {
+  apiVersion: 'tf.upbound.io/v1beta1',
+  kind: 'Workspace',
+  metadata: { name: 'vpc', uid },
+  spec: { forProvider: { source: 'Inline', module: '' } },
+}
+const inputs: Inputs = {
+  files: { 'main.tf': '' },
+  env: {},
+  varArgs: [],
+  hasBackendFile: false,
+  usesPluginCache: false,
+  isLogged: false,
+  secrets: [],
+}
+
+// Each is a life of the engine over the same root.
+function lives(root = aFolder()) {
+  const load = async () => ({ code: 0, out: '', err: '', ended: 'byItself' as const })
+  const furnished = async () =>
+    createFolders({ root, cli: { family: 'tofu', version: '1.12.6' }, given: {}, ours: {}, load }).furnish(
+      workspace,
+      inputs,
+    )
+  return { root, furnished }
+}
+
+test('a later life reads what the run printed that was cut off', async () => {
+  const { furnished } = lives()
+  const first = await furnished()
+  await first.noteRun('2026-11-16T10:00:00Z')
+  writeFileSync(join(first.beside ?? '', 'apply.out'), 'terraform_data.a: Creating...\n')
+  const next = await furnished()
+  expect(await next.cutOff('2026-11-16T10:00:00Z')).toBe('terraform_data.a: Creating...\n')
+})
+
+test('of a run that never began it knows that nothing was printed', async () => {
+  const { furnished } = lives()
+  await (await furnished()).noteRun('2026-11-16T10:00:00Z')
+  expect(await (await furnished()).cutOff('2026-11-16T10:00:00Z')).toBe('')
+})
+
+test('of a run in another folder it knows nothing', async () => {
+  const { furnished } = lives()
+  expect(await (await furnished()).cutOff('2026-11-16T10:00:00Z')).toBeUndefined()
+  await (await furnished()).noteRun('2026-11-16T09:00:00Z')
+  expect(await (await furnished()).cutOff('2026-11-16T10:00:00Z')).toBeUndefined()
+})
+
+test('folders of Workspaces that are no more go: at the start at once, later when they were unknown twice', async () => {
+  const root = aFolder()
+  const other = uid.replace('4', '5')
+  const known = new Set([uid])
+  const sweep = createSweep(root, () => known)
+  for (const each of [uid, other]) mkdirSync(join(root, each))
+  await sweep(true)
+  expect([existsSync(join(root, uid)), existsSync(join(root, other))]).toEqual([true, false])
+  known.clear()
+  await sweep(false)
+  expect(existsSync(join(root, uid))).toBe(true)
+  await sweep(false)
+  expect(existsSync(join(root, uid))).toBe(false)
+})
