@@ -32,7 +32,8 @@ export function instantTerraform(version = '1.12.6'): Instant {
   const furnished = new Map<string, Inputs>()
   const initialised = new Map<string, string>()
   const plans = new Map<string, Module>()
-  const cutOff = new Map<string, string>()
+  const noted = new Map<string, string>() // when the last run began, by uid
+  const cutOff = new Map<string, string>() // what a killed one printed
   const lefts: Instant['lefts'] = new Map()
   const calls: string[] = []
 
@@ -156,9 +157,9 @@ export function instantTerraform(version = '1.12.6'): Instant {
         args: { init: [], plan: [], apply: [], destroy: [] },
         checksum,
         isInitialised: initialised.get(uid) === checksum,
-        noteRun: async () => {},
+        noteRun: async (startedAt) => void noted.set(uid, startedAt),
         leftState: async () => lefts.get(uid),
-        cutOff: async () => cutOff.get(uid) ?? '',
+        cutOff: async (startedAt) => (noted.get(uid) === startedAt ? (cutOff.get(uid) ?? '') : undefined),
         noteInitialised: async () => void initialised.set(uid, checksum),
       }
     },
