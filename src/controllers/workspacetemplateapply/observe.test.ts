@@ -50,15 +50,15 @@ function aWorld(there: There) {
   return { read, live, asked }
 }
 
+const aDefinition = (group: WorkspaceGroup, established = 'True'): CustomResourceDefinition => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `workspaces.${group}` },
+  spec: { group, names: { kind: 'Workspace', plural: 'workspaces' }, versions: [] },
+  status: { conditions: [{ type: 'Established', status: established === 'True' ? 'True' : 'False' }] },
+})
 const served = (...groups: readonly WorkspaceGroup[]): There =>
-  groups.map((group) => [
-    CustomResourceDefinition,
-    {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `workspaces.${group}` },
-    },
-  ])
+  groups.map((group) => [CustomResourceDefinition, aDefinition(group)])
 const aWorkspace = (group: WorkspaceGroup, name: string, metadata: object = {}): There => {
   const api = workspaceAPIs[group]
   const workspace: Workspace = {
@@ -96,6 +96,12 @@ describe('where its Workspace is', () => {
   test.each<[string, Apply, There, string]>([
     ['the only API that is served', anApply(), served('tf.upbound.io'), 'tf.upbound.io/team.vpc on team.vpc'],
     ['a namespaced one has names of its own', anApply(), served('tf.m.upbound.io'), 'tf.m.upbound.io/vpc on team.vpc'],
+    [
+      'nowhere, while it is defined and not served yet',
+      anApply(),
+      [[CustomResourceDefinition, aDefinition('tf.upbound.io', 'False')]],
+      'NoEngine',
+    ],
     ['nowhere, when that is not clear', anApply(), both, 'AmbiguousEngine'],
     [
       'where others of ours are',
