@@ -26,7 +26,7 @@ bench: parts ## Measure what has a budget and print it as a table.
 	@node scripts/bench.ts
 
 soak: export CAPT_SEED ?= drawn
-soak: parts ## Run the long tests: beds and managers killed at any moment, ten thousand made-up objects, types, modules, elections and reconnects.
+soak: parts ## Run the long tests: beds, managers and engines killed at any moment, ten thousand made-up objects, types, modules, elections and reconnects.
 	@vitest run --config vitest.soak.config.ts
 	@CAPT_RECONNECTS=10000 vitest run --project stories reconnect
 	@CAPT_FUZZ_ELECTIONS=10000 vitest run --project unit election

@@ -1,5 +1,6 @@
 // Terraform that answers at once: a module is JSON that says which resources there are to be, and a state is kept in memory. It
-// stands in where a test is about what the engine makes of Terraform's answers, not about Terraform.
+// stands in where a test is about what the engine makes of Terraform's answers, not about Terraform. What it makes is in a cloud
+// of its own, and in the state only when a run ends: whoever kills a run in its middle finds the two apart, as with the real one.
 import { hashOf } from '../src/api/canonical.ts'
 import type { Workspace } from '../src/api/workspace.ts'
 import type { Folder, Folders } from '../src/engine/folders.ts'
@@ -22,27 +23,62 @@ export interface Instant {
   readonly states: Map<string, Map<string, unknown>> // by Terraform's workspace, then by address
   readonly furnished: Map<string, Inputs> // by uid
   readonly lefts: Map<string, string> // states that could not be written, by uid
+  readonly cloud: Cloud
+  // The same Terraform, whose calls to the cloud go through this, and when it keeps a state: there it can be killed.
+  through(call: Calling): Terraform
+  loseFolders(): void // with all that was in them
   // What is called before a command is answered, to let it fail or be killed.
   onCommand: (name: string) => void
 }
 
-export function instantTerraform(version = '1.12.6'): Instant {
+export interface Cloud {
+  readonly there: Map<string, string> // by an id: of which workspace, and at which address there
+  readonly calls: string[] // "create default.demo terraform_data.eks"
+  strays(): readonly string[] // ids of what is in no state
+}
+
+export type Calling = (what: string, act: () => void) => Promise<void>
+
+export interface InstantOptions {
+  readonly version?: string
+  readonly moduleOf?: (inputs: Inputs) => Module // none: main.tf is it, as JSON
+}
+
+export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }: InstantOptions = {}): Instant {
   const states: Instant['states'] = new Map()
+  const ids = new Map<string, string>() // of what is in a state
+  const begun = new Map<string, string>() // when the last run in a folder began
   const outputs = new Map<string, Module>()
   const furnished = new Map<string, Inputs>()
   const initialised = new Map<string, string>()
   const plans = new Map<string, Module>()
-  const cutOff = new Map<string, string>()
+  const printed = new Map<string, string>() // by an apply that runs, or was killed
   const lefts: Instant['lefts'] = new Map()
   const calls: string[] = []
+  const cloud: Cloud = {
+    there: new Map(),
+    calls: [],
+    strays() {
+      const known = new Set(
+        [...states].flatMap(([workspace, state]) => [...state.keys()].map((each) => ids.get(`${workspace} ${each}`))),
+      )
+      return [...cloud.there.keys()].filter((id) => !known.has(id))
+    },
+  }
 
   const moduleIn = ({ folder }: Furnished) => {
-    const { files = {} } = furnished.get(folder) ?? {}
-    return JSON.parse(files['main.tf'] || '{}') as Module
+    const inputs = furnished.get(folder)
+    return inputs ? moduleOf(inputs) : {}
   }
-  const stateOf = ({ workspace }: Furnished) => {
-    const state = states.get(workspace) ?? new Map<string, unknown>()
-    states.set(workspace, state)
+  const placeOf = ({ workspace }: Furnished, address: string) => `${workspace} ${address}`
+  // Refreshed: what the cloud has lost is not in it.
+  const stateOf = (where: Furnished) => {
+    const state = states.get(where.workspace) ?? new Map<string, unknown>()
+    states.set(where.workspace, state)
+    for (const address of state.keys()) {
+      const id = ids.get(placeOf(where, address))
+      if (id !== undefined && !cloud.there.has(id)) state.delete(address)
+    }
     return state
   }
 
@@ -64,86 +100,128 @@ export function instantTerraform(version = '1.12.6'): Instant {
       .create.map((each) => `${each}: Creating...\n`)
       .join('')
 
-  function answer(name: string, where: Furnished, act: () => Partial<Ran> | void): Ran {
+  async function answer(
+    name: string,
+    where: Furnished,
+    act: () => Partial<Ran> | void | Promise<Partial<Ran> | void>,
+  ): Promise<Ran> {
     calls.push(name)
     try {
       instant.onCommand(name)
     } catch (error) {
-      if (name === 'apply') cutOff.set(where.folder, creating(where))
+      if (name === 'apply') printed.set(where.folder, creating(where))
       throw error
     }
     const fault = (moduleIn(where).fails as Record<string, string> | undefined)?.[name]
     const ran = { code: 0, out: '', err: '', ended: 'byItself' as const }
     if (fault !== undefined && name !== 'apply') return { ...ran, code: 1, err: `\nError: ${fault}\n\n  on main.tf\n` }
-    return { ...ran, ...act() }
+    return { ...ran, ...(await act()) }
   }
 
-  const terraform: Terraform = {
-    family: 'tofu',
-    version,
-    init: async (where) => answer('init', where, () => {}),
-    plan: async (where) =>
-      answer('plan', where, () => {
-        const { create, update, replace, delete: gone } = changesIn(where)
-        const module = moduleIn(where)
-        const isNew = hashOf(outputs.get(where.workspace)?.outputs ?? {}) !== hashOf(module.outputs ?? {})
-        plans.set(where.folder, module)
-        if (create.length + update.length + replace.length + gone.length === 0 && !isNew)
-          return { out: 'No changes.\n' }
-        const lines = create.map((each) => `  # ${each} will be created\n`).join('')
-        const counts = `${create.length + replace.length} to add, ${update.length} to change, ${gone.length + replace.length} to destroy`
-        return { code: 2, out: `${lines}\nPlan: ${counts}.\n` }
-      }),
-    showPlan: async (where) =>
-      answer('show', where, () => {
-        const { create, update, replace, delete: gone } = changesIn(where)
-        const change = (address: string, ...actions: string[]) => ({ address, mode: 'managed', change: { actions } })
-        const resource_changes = [
-          ...create.map((each) => change(each, 'create')),
-          ...update.map((each) => change(each, 'update')),
-          ...replace.map((each) => change(each, 'delete', 'create')),
-          ...gone.map((each) => change(each, 'delete')),
-        ]
-        return { out: JSON.stringify({ format_version: '1.2', resource_changes }) }
-      }),
-    apply: async (where) =>
-      answer('apply', where, () => {
-        const { resources = {}, fails, ...rest } = plans.get(where.folder) ?? {}
-        const state = stateOf(where)
-        for (const [address, value] of Object.entries(resources)) {
-          if (fails?.apply !== undefined) return { code: 1, err: `\nError: ${fails.apply}\n` }
-          state.set(address, value)
-        }
-        for (const address of state.keys()) if (!(address in resources)) state.delete(address)
-        outputs.set(where.workspace, rest)
-        return {}
-      }),
-    destroy: async (where) =>
-      answer('destroy', where, () => {
-        stateOf(where).clear()
-        outputs.delete(where.workspace)
-      }),
-    outputs: async (where) =>
-      answer('output', where, () => {
-        const { outputs: all = {}, sensitive = [] } = outputs.get(where.workspace) ?? {}
-        const told = Object.entries(all).map(([name, value]) => [
-          name,
-          { value, type: typeof value, sensitive: sensitive.includes(name) },
-        ])
-        return { out: JSON.stringify(Object.fromEntries(told)) }
-      }),
-    push: async (where) => answer('push', where, () => void lefts.delete(where.folder)),
-    unlock: async (where) => answer('unlock', where, () => {}),
-    forget: async (where) =>
-      answer('forget', where, () => {
-        const state = states.get(where.workspace)
-        if (!state) return { code: 1, err: `\nError: Workspace "${where.workspace}" doesn't exist\n` }
-        if (state.size > 0) return { code: 1, err: '\nError: Workspace is not empty\n' }
-        states.delete(where.workspace)
-        return {}
-      }),
+  const through = (calling: Calling): Terraform => {
+    async function make(where: Furnished, address: string): Promise<readonly [place: string, id: string]> {
+      const place = placeOf(where, address)
+      const id = `${place} ${cloud.calls.length}`
+      printed.set(where.folder, `${printed.get(where.folder) ?? ''}${address}: Creating...\n`)
+      await call(`create ${place}`, () => cloud.there.set(id, place))
+      return [place, id]
+    }
+
+    async function unmake(where: Furnished, address: string): Promise<void> {
+      const place = placeOf(where, address)
+      await call(`delete ${place}`, () => cloud.there.delete(ids.get(place) ?? ''))
+    }
+
+    async function call(what: string, act: () => void): Promise<void> {
+      await calling(what, () => {
+        cloud.calls.push(what)
+        act()
+      })
+    }
+
+    return {
+      family: 'tofu',
+      version,
+      init: async (where) => answer('init', where, () => {}),
+      plan: async (where) =>
+        answer('plan', where, () => {
+          const { create, update, replace, delete: gone } = changesIn(where)
+          const module = moduleIn(where)
+          const isNew = hashOf(outputs.get(where.workspace)?.outputs ?? {}) !== hashOf(module.outputs ?? {})
+          plans.set(where.folder, module)
+          if (create.length + update.length + replace.length + gone.length === 0 && !isNew)
+            return { out: 'No changes.\n' }
+          const lines = create.map((each) => `  # ${each} will be created\n`).join('')
+          const counts = `${create.length + replace.length} to add, ${update.length} to change, ${gone.length + replace.length} to destroy`
+          return { code: 2, out: `${lines}\nPlan: ${counts}.\n` }
+        }),
+      showPlan: async (where) =>
+        answer('show', where, () => {
+          const { create, update, replace, delete: gone } = changesIn(where)
+          const change = (address: string, ...actions: string[]) => ({ address, mode: 'managed', change: { actions } })
+          const resource_changes = [
+            ...create.map((each) => change(each, 'create')),
+            ...update.map((each) => change(each, 'update')),
+            ...replace.map((each) => change(each, 'delete', 'create')),
+            ...gone.map((each) => change(each, 'delete')),
+          ]
+          return { out: JSON.stringify({ format_version: '1.2', resource_changes }) }
+        }),
+      apply: async (where) =>
+        answer('apply', where, async () => {
+          const { resources = {}, fails, ...rest } = plans.get(where.folder) ?? {}
+          const state = stateOf(where)
+          const { create: missing, update, replace, delete: gone } = changesIn(where)
+          printed.set(where.folder, '')
+          if (fails?.apply !== undefined && Object.keys(resources).length > 0) {
+            printed.delete(where.folder)
+            return { code: 1, err: `\nError: ${fails.apply}\n` }
+          }
+          for (const address of [...gone, ...replace]) await unmake(where, address)
+          for (const address of update) await call(`update ${placeOf(where, address)}`, () => {})
+          const made: (readonly [string, string])[] = []
+          for (const address of [...replace, ...missing]) made.push(await make(where, address))
+          await calling(`keep the state of ${where.workspace}`, () => {
+            for (const [place, id] of made) ids.set(place, id)
+            for (const address of gone) state.delete(address)
+            for (const [address, value] of Object.entries(resources)) state.set(address, value)
+            outputs.set(where.workspace, rest)
+          })
+          printed.delete(where.folder)
+          return {}
+        }),
+      destroy: async (where) =>
+        answer('destroy', where, async () => {
+          const state = stateOf(where)
+          for (const address of state.keys()) await unmake(where, address)
+          await calling(`keep the state of ${where.workspace}`, () => {
+            state.clear()
+            outputs.delete(where.workspace)
+          })
+        }),
+      outputs: async (where) =>
+        answer('output', where, () => {
+          const { outputs: all = {}, sensitive = [] } = outputs.get(where.workspace) ?? {}
+          const told = Object.entries(all).map(([name, value]) => [
+            name,
+            { value, type: typeof value, sensitive: sensitive.includes(name) },
+          ])
+          return { out: JSON.stringify(Object.fromEntries(told)) }
+        }),
+      push: async (where) => answer('push', where, () => void lefts.delete(where.folder)),
+      unlock: async (where) => answer('unlock', where, () => {}),
+      forget: async (where) =>
+        answer('forget', where, () => {
+          const state = states.get(where.workspace)
+          if (!state) return { code: 1, err: `\nError: Workspace "${where.workspace}" doesn't exist\n` }
+          if (state.size > 0) return { code: 1, err: '\nError: Workspace is not empty\n' }
+          states.delete(where.workspace)
+          return {}
+        }),
+    }
   }
 
+  const inFolders = [furnished, initialised, plans, begun, printed, lefts]
   const folders: Folders = {
     async furnish({ metadata }: Workspace, inputs): Promise<Folder> {
       const uid = metadata.uid ?? ''
@@ -156,18 +234,35 @@ export function instantTerraform(version = '1.12.6'): Instant {
         args: { init: [], plan: [], apply: [], destroy: [] },
         checksum,
         isInitialised: initialised.get(uid) === checksum,
-        noteRun: async () => {},
+        noteRun: async (startedAt) => void begun.set(uid, startedAt),
         leftState: async () => lefts.get(uid),
-        cutOff: async () => cutOff.get(uid) ?? '',
+        cutOff: async (startedAt) => (begun.get(uid) === startedAt ? (printed.get(uid) ?? '') : undefined),
         noteInitialised: async () => void initialised.set(uid, checksum),
       }
     },
     remove: async ({ metadata: { uid = '' } }) => {
-      furnished.delete(uid)
-      initialised.delete(uid)
+      for (const each of inFolders) each.delete(uid)
     },
   }
 
-  const instant: Instant = { terraform, folders, calls, states, furnished, lefts, onCommand: () => {} }
+  const terraform = through(async (_, act) => act())
+  const instant: Instant = {
+    terraform,
+    through,
+    folders,
+    loseFolders() {
+      for (const each of inFolders) each.clear()
+    },
+    calls,
+    states,
+    furnished,
+    lefts,
+    cloud,
+    onCommand: () => {},
+  }
   return instant
+}
+
+function moduleOfText({ files }: Inputs): Module {
+  return JSON.parse(files['main.tf'] || '{}') as Module
 }

@@ -448,9 +448,15 @@ test.each(['before', 'after'] as const)('killed %s any write of a whole life, it
     }
     engine.apply(eks)
     await settle()
+    const memory = engine.objects.list(Secret).find(({ metadata }) => metadata.name.startsWith('memory'))
     engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo2' } })
     await settle()
-    const lived = { conditions: tell(engine.is()), outputs: engine.is()?.status?.atProvider, secret: secretOf(engine) }
+    const lived = {
+      remembered: Object.keys(memory?.data ?? {}),
+      conditions: tell(engine.is()),
+      outputs: engine.is()?.status?.atProvider,
+      secret: secretOf(engine),
+    }
     engine.objects.remove(clusterWide.workspace, key)
     await settle()
     const left = [...engine.objects.list(clusterWide.workspace), ...engine.objects.list(clusterWide.usage)]

@@ -223,7 +223,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const ran = await command(desk, 'plan')
     if (ran.code !== 0 && ran.code !== 2) return failed(desk, 'plan', 'observe', ran)
     if (ran.code === 0) {
-      if (kept.memory.run) await custody.end(desk, kept) // a run that was killed, and left nothing to be done
+      const { run: cutOff } = kept.memory
+      // A run that was killed and left nothing to be done. What it was given a destroy may need as much as of one that ended.
+      if (cutOff) await custody.end(desk, kept, cutOff.operation === 'apply' ? desk.inputs : undefined)
       return { plan: 'same' }
     }
     let planned = readPlanText(ran.out)

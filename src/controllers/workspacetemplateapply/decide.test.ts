@@ -331,6 +331,13 @@ describe('while it is to stay', () => {
     })
   })
 
+  test('one that leaves everything anyway is let go all the same', () => {
+    const seen = having(altered(made(), going, { managementPolicies: ['Observe', 'Create', 'Update'] }))
+    expect(decide(seen).effects.find((each) => each.do === 'patch')?.change).toMatchObject({
+      metadata: { finalizers: [crossplane.finalizer] },
+    })
+  })
+
   test('the status tells what has converged, and when; of outputs only what changed, and what is gone as null', () => {
     const seen = having(made())
     const revision = renderedOf(seen).revision
@@ -440,6 +447,26 @@ describe('the guard', () => {
     ],
   ])('%s', (_, seen, guard) => {
     expect(guardOn(seen)).toEqual(guard)
+  })
+
+  test('with Crossplane every change after the first waits, until that very revision is approved, and only until it is done', () => {
+    const guarded = crossplaned(but({}, { destructiveChanges: 'Hold' }))
+    const { revision } = renderedOf(guarded)
+    const since = (of: string, approve?: string): Seen => {
+      const notes = approve === undefined ? {} : { [annotations.approve]: approve }
+      const base = noted(guarded, notes)
+      const applied = { ...base, apply: changed(base.apply, {}, {}, { applied: true, revision: of }) }
+      return { ...applied, where: { ...nowhereYet, isCrossplane: true, workspace: made(applied) } }
+    }
+    const policies = (seen: Seen) => guardOn(seen)[1]
+    const closed = ['Observe', 'Create', 'Delete']
+    expect(said(decide(since('before')), 'Applied')).toBe('ApprovalRequired=False')
+    expect(policies(since('before'))).toEqual(closed)
+    expect(said(decide(since('before', 'another')), 'Applied')).toBe('ApprovalRequired=False')
+    expect(policies(since('before', revision))).toEqual(['*'])
+    expect(said(decide(since('before', revision)), 'Applied')).toBe('Converged=True')
+    expect(policies(since(revision, revision))).toEqual(closed)
+    expect(said(decide(since(revision, revision)), 'Applied')).toBe('Converged=True')
   })
 
   test('a word for the engine is passed on, and taken back with it', () => {

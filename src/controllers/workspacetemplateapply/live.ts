@@ -153,10 +153,9 @@ function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinn
 function asking(seen: Seen, where: Where, rendered: Rendered): readonly Effect[] {
   const { apply } = seen
   const wish = wishOf(apply, where, rendered)
-  const { workspace } = where
-  const isDone = workspace && apply.status?.revision === rendered.revision && isAsked(wish, workspace)
-  const last = [workspace?.metadata.annotations?.[annotations.revision], apply.status?.revision]
-  const others = isDone ? [] : last.flatMap((each) => (each === undefined || each === rendered.revision ? [] : [each]))
+  // What an engine may still be reading.
+  const last = [where.workspace?.metadata.annotations?.[annotations.revision], apply.status?.revision]
+  const others = last.filter((each) => each !== undefined)
   return [...record(apply, where), ...keepSecretVars(seen, rendered, others), ...ask(where, wish)]
 }
 

@@ -130,6 +130,12 @@ describe('where its Workspace is', () => {
     ],
     ["not on a state that may be another's", anApply(note('tf.m.upbound.io/vpc', 'rich.vpc')), both, 'StateMissing'],
     ["not under a name that may be another's", anApply(note('tf.upbound.io/rich.vpc')), both, 'StateMissing'],
+    [
+      "not under a name that may be another's, even on a state of its own",
+      anApply(note('tf.upbound.io/rich.vpc', 'team.vpc')),
+      both,
+      'StateMissing',
+    ],
     ["not under a name whose state may be another's", anApply(note('tf.m.upbound.io/rich.vpc')), both, 'StateMissing'],
   ])('%s', async (_, subject, there, place) => {
     expect(placeOf(await look(subject, there))).toBe(place)

@@ -1,0 +1,21 @@
+// A manager or an engine is struck in the middle of a life: whatever it was about to write, the life goes on as if nothing had
+// been, or the user is asked. Every act in every way is struck in test/crash.soak.ts.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { live, liveThrough, startSite, strikesOf } from '../crash.ts'
+
+const sample = 24
+
+test(`struck at ${sample} of its acts, drawn from a seed, a life ends as one that was not`, async () => {
+  const site = await startSite()
+  try {
+    const undisturbed = await live(site, 'undisturbed')
+    expect(undisturbed).toMatchObject({ struck: undefined, asked: ['ApprovalRequired'], left: [], twice: [] })
+    const some = fc.shuffledSubarray([...strikesOf(undisturbed)], { minLength: sample, maxLength: sample })
+    const struck = await liveThrough(site, undisturbed, fc.sample(some, 1).flat())
+    // Not every life has as many acts: some wait for their blow in vain.
+    expect(struck.length).toBeGreaterThan(sample / 2)
+  } finally {
+    await site.end()
+  }
+}, 600_000)
