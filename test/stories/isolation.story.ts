@@ -203,7 +203,12 @@ function processesIn(folder: string): readonly Process[] {
         return [
           {
             args: args.replaceAll('\0', ' '),
-            env: Object.fromEntries(pairs.map((each) => [each.split('=')[0], each.slice(each.indexOf('=') + 1)])),
+            env: Object.fromEntries(
+              pairs.map((each) => {
+                const at = each.indexOf('=')
+                return [each.slice(0, at), each.slice(at + 1)] as const
+              }),
+            ),
           },
         ]
       } catch {
