@@ -139,8 +139,8 @@ async function threeOf(stage: Stage, name: string, module: string) {
   return { created, polled, updated }
 }
 
-const secondsOf = (singles: readonly Single[]) => singles.map(({ seconds }) => seconds)
-const callsOf = (singles: readonly Single[]) => singles.map(({ calls }) => calls)
+const secondsOf = (all: readonly Single[]) => all.map(({ seconds }) => seconds)
+const callsOf = (all: readonly Single[]) => all.map(({ calls }) => calls)
 
 async function measureSingles(stage: Stage, say: (line: string) => void): Promise<Figure[]> {
   say(`${singles} Workspaces of one resource, one after the other`)

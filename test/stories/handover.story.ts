@@ -58,7 +58,7 @@ output "id" {
 
   const seen = await askAgain(own.kube, slow, 'by the second')
   const outputsOf = (object: KubeObject | undefined) =>
-    (object?.['status'] as { readonly atProvider?: object }).atProvider
+    (object?.['status'] as { readonly atProvider?: object } | undefined)?.atProvider
   expect(outputsOf(seen)).toEqual(outputsOf(made))
   expect(await deedsOf(next, slow)).toEqual(nothingToDo)
   expect(readFileSync(diary, 'utf8')).toBe('made\n')
