@@ -43,6 +43,12 @@ const rules: readonly Rule[] = [
   {
     class: 'syntax',
     in: 'title',
+    says: /(?:precondition|postcondition|assertion) failed$/i,
+    hint: 'the module refuses it by a check of its own: give it what that asks for, in variables of the WorkspaceTemplateApply',
+  },
+  {
+    class: 'syntax',
+    in: 'title',
     says: /^(?:Module not (?:found|installed)|Unreadable module|Could not download module|Failed to download module|Module source|Module version|Unresolvable module)/i,
     hint: 'check the address of the module and its version, and that the engine can reach it',
   },
@@ -120,7 +126,10 @@ const rules: readonly Rule[] = [
   },
 ]
 
-const unknown = { class: 'unknown', hint: 'read the whole error; it is tried again' } as const
+const unknown = {
+  class: 'unknown',
+  hint: 'it is tried again; the condition Synced of the Workspace has the whole error',
+} as const
 
 const readLength = 16_384 // what is said further down is of other things
 

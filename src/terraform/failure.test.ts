@@ -182,7 +182,8 @@ describe('a failure has a class and a hint:', () => {
       anError('Unsupported Terraform Core version', 'This configuration does not support Terraform version 1.5.5.'),
       'an engine that has the version',
     ],
-    ['unknown', anError('creating Something: oh no'), 'read the whole error'],
+    ['unknown', anError('creating Something: oh no'), 'has the whole error'],
+    ['syntax', anError('Resource precondition failed', 'A node group has 1 to 10 nodes.'), 'a check of its own'],
   ])('%s', (kind, text, hint) => {
     const failure = readFailure(packed(text))
     expect(failure.class).toBe(kind)
