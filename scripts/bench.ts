@@ -1,6 +1,7 @@
 // make bench: measures what has a budget and prints it, in about six minutes. Figures depend on the machine; the budgets are for
 // two cores that do nothing else. CAPT_BENCH=manager,events measures only those.
 import { measureBed } from './bench/bed.ts'
+import { measureEngine } from './bench/engine.ts'
 import { eventsPerSecond } from './bench/events.ts'
 import { type Figure, figureTable } from './bench/figure.ts'
 import { measureManager } from './bench/manager.ts'
@@ -12,6 +13,7 @@ const measures: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   bed: measureBed,
   manager: async () => measureManager(say),
   events: measureEvents,
+  engine: async () => measureEngine(say),
 }
 
 async function measureEvents(): Promise<readonly Figure[]> {

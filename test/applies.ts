@@ -73,6 +73,7 @@ export const asked: Seen = {
   sources: [],
   found: new Map(),
   secret: undefined,
+  isSecretTaken: false,
   salt: seal('a pinch'),
   isCrossNamespaceAllowed: false,
 }
@@ -207,3 +208,10 @@ export const messageOf = ({ conditions }: Plan, type: string) =>
 
 export const workspaceDeed = 'apply Workspace team/vpc'
 export const record = 'patch WorkspaceTemplateApply team/vpc'
+
+// As an engine says that it waits for a word.
+export const waits: readonly WorkspaceCondition[] = done.map((each) =>
+  each.type === 'Synced'
+    ? { ...each, status: 'False', reason: 'ReconcileError', message: 'update failed: held for approval: it deletes' }
+    : each,
+)

@@ -62,6 +62,39 @@ export function aWorkspaceTemplate({ namespace, name = 'demo', module }: In & { 
   }
 }
 
+export function aWorkspaceTemplateApply({
+  namespace,
+  name = 'demo',
+  template = name,
+  ...spec
+}: In & { readonly template?: string } & Readonly<Record<string, unknown>>): KubeObject {
+  return {
+    apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
+    kind: 'WorkspaceTemplateApply',
+    metadata: { name, namespace },
+    spec: { templateRef: { name: template }, ...spec },
+  }
+}
+
+// Of our engine: for the whole cluster unless it is in a namespace.
+export function aWorkspace({
+  namespace,
+  name = 'demo',
+  module = 'resource "terraform_data" "it" {}\n',
+  annotations,
+  ...forProvider
+}: Partial<In> & {
+  readonly module?: string
+  readonly annotations?: Readonly<Record<string, string>>
+} & Readonly<Record<string, unknown>>): KubeObject {
+  return {
+    apiVersion: namespace === undefined ? 'tf.upbound.io/v1beta1' : 'tf.m.upbound.io/v1beta1',
+    kind: 'Workspace',
+    metadata: { name, ...(namespace !== undefined && { namespace }), ...(annotations && { annotations }) },
+    spec: { forProvider: { source: 'Inline', module, ...forProvider } },
+  }
+}
+
 export function aConfigMap({
   namespace,
   name = 'demo',

@@ -2,6 +2,7 @@
 // namespaces, each about 4 KiB as the API server stores it, settled: CAPT has nothing to write. The mix is stern, for real
 // templates have more users.
 import { tellConditions } from '../../src/api/condition.ts'
+import { pausedAnnotation } from '../../src/api/contract.ts'
 import { apiVersionOf, type KubeObject, keyOf, type ObjectMeta, type Resource } from '../../src/api/resource.ts'
 import { WorkspaceTemplate } from '../../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../src/api/workspacetemplateapply.ts'
@@ -118,9 +119,15 @@ function apply(namespace: string, group: number, number: number): Made {
     destructiveChanges: 'Hold',
   }
   const labels = { 'cluster.x-k8s.io/cluster-name': cluster, 'capt.appthrust.io/cluster': cluster }
+  // There is no engine here: what is measured is a manager at rest.
+  const annotations = { [pausedAnnotation]: '' }
   return {
     resource: WorkspaceTemplateApply,
-    object: { ...named(WorkspaceTemplateApply), metadata: { name: `a-${number}`, namespace, labels }, spec },
+    object: {
+      ...named(WorkspaceTemplateApply),
+      metadata: { name: `a-${number}`, namespace, labels, annotations },
+      spec,
+    },
     status: {
       conditions: [
         condition('Ready', 'True', 'Ready'),
@@ -128,7 +135,7 @@ function apply(namespace: string, group: number, number: number): Made {
         condition('VariablesResolved', 'True', 'Resolved'),
         condition('Applied', 'True', 'Converged'),
         condition('Synced', 'True', 'ReconcileSuccess'),
-        condition('Paused', 'False', 'NotPaused'),
+        condition('Paused', 'True', 'Paused'),
       ],
       observedGeneration: 1,
       workspaceName: `a-${number}`,

@@ -100,6 +100,8 @@ export function readerOf(kind: Kind, { path, schema }: Field): string {
   if (kind.kind.startsWith('CAPTCluster') && /(^|\.)controlPlaneEndpoint(\.|$)/.test(path)) return 'Cluster API'
   if (kind.kind.endsWith('Template') && kind.kind !== 'WorkspaceTemplate' && path.startsWith('template'))
     return 'Cluster API, which copies it'
+  if (path.startsWith('template.metadata')) return 'people'
+  if (path.startsWith('template.spec.forProvider.')) return 'the engine, to which it is handed'
   return kind.readBy
 }
 

@@ -110,11 +110,11 @@ const workspaceSpec = () =>
         .optional()
         .describe('Its kind, where Workspaces are namespaced.'),
       policy: object({
-        resolution: oneOf('Required', 'Optional').optional().describe('Whether it must be there.'),
-        resolve: oneOf('Always', 'IfNotPresent').optional().describe('When it is looked up.'),
+        resolution: oneOf('Required', 'Optional').optional().describe('Deprecated: not read.'),
+        resolve: oneOf('Always', 'IfNotPresent').optional().describe('Deprecated: not read.'),
       })
         .optional()
-        .describe('How the reference is resolved.'),
+        .describe('Deprecated: not read.'),
     })
       .optional()
       .describe('The ProviderConfig that is used when nothing nearer to the cluster names one.'),

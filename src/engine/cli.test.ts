@@ -143,7 +143,8 @@ test.each<[string, Partial<Run>, string]>([
 })
 
 test('when we are killed it is interrupted, ends in good order, and what it said is there for a later life', async () => {
-  const script = 'trap "echo bye; exit 7" INT; echo begun; while :; do sleep 0.1; done'
+  const deafChild = '(trap "" INT; exec sleep 600) & echo $! > child'
+  const script = `${deafChild}; trap "echo bye; exit 7" INT; echo begun; while :; do sleep 0.1; done`
   const folder = aFolder({ program: `#!/bin/sh\n${script}\n` })
   const fixture = join(import.meta.dirname, 'cli.fixture.ts')
   const engine = spawn(process.execPath, [fixture, folder, join(folder, 'program')], { stdio: 'ignore' })
@@ -157,4 +158,6 @@ test('when we are killed it is interrupted, ends in good order, and what it said
   await once(engine, 'exit')
   await until('it has ended', async () => !(await isLeftRunning(folder)) || undefined)
   expect(readFileSync(log, 'utf8')).toBe('begun\nbye\n')
+  const child = Number(readFileSync(join(folder, 'child'), 'utf8'))
+  await until('what it left behind is gone', async () => !isAlive(child) || undefined)
 })

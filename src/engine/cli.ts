@@ -28,9 +28,11 @@ const roomOnDisk = 64 * 2 ** 20
 
 // The program prints into files, not into pipes: when we are killed, a pipe breaks, and a broken pipe would kill it at its next
 // word. The shell waits for it; beside it, a watcher waits for our end of descriptor 3 to close without a word.
+// Ended after that, it says 9, and the shell kills what the program left behind: we cannot.
 const watched = `
 (
   read -r _ <&3 && exit
+  trap 'exit 9' TERM
   kill -INT 0
   left=${graceMs / 1000}
   while [ $left -gt 0 ]; do sleep 1; left=$((left - 1)); done
@@ -40,6 +42,7 @@ trap : INT
 "$@" 3<&-
 code=$?
 { kill $!; wait $!; } 2>&-
+[ $? = 9 ] && kill -KILL 0
 exit $code
 `
 

@@ -172,7 +172,9 @@ resource "terraform_data" "slow" {
   await cli.plan(where)
   const running = cli.apply(where)
   const log = join(where.beside, 'apply.out')
-  await until('it hangs', async () => readFileSync(log, 'utf8').includes('begun') || undefined, { withinSeconds: 60 })
+  await until('it hangs', async () => readFileSync(log, 'utf8').includes('local-exec): begun') || undefined, {
+    withinSeconds: 60,
+  })
   await clock.advance(90_000)
   expect(await running).toMatchObject({ code: 1, ended: 'timeout' })
   const state = JSON.parse(
@@ -195,9 +197,11 @@ test('a lock that a killed apply left in the cluster is released by its id', asy
   await cli.plan(where)
   const running = cli.apply(where)
   const log = join(where.beside, 'apply.out')
-  await until('it runs', async () => readFileSync(log, 'utf8').includes('begun') || undefined, { withinSeconds: 60 })
-  const [leader] = readFileSync(join(where.beside, 'running'), 'utf8').split(' ')
-  process.kill(-Number(leader), 'SIGKILL')
+  await until('it runs', async () => readFileSync(log, 'utf8').includes('local-exec): begun') || undefined, {
+    withinSeconds: 60,
+  })
+  const leader = await leaderIn(where.beside)
+  process.kill(-leader, 'SIGKILL')
   expect(await running).toMatchObject({ code: 137, ended: 'byItself' })
 
   expect(tellFailure('destroy', await cli.destroy(where))).toContain('Summary: Error acquiring the state lock.')
@@ -245,9 +249,11 @@ test('no secret is in an argument, and none in the environment that nobody asked
   await cli.plan(where)
   const running = cli.apply(where)
   const log = join(where.beside, 'apply.out')
-  await until('it runs', async () => readFileSync(log, 'utf8').includes('begun') || undefined, { withinSeconds: 60 })
-  const [leader] = readFileSync(join(where.beside, 'running'), 'utf8').split(' ')
-  const group = membersOf(Number(leader))
+  await until('it runs', async () => readFileSync(log, 'utf8').includes('local-exec): begun') || undefined, {
+    withinSeconds: 60,
+  })
+  const leader = await leaderIn(where.beside)
+  const group = membersOf(leader)
   expect(group.length).toBeGreaterThan(2) // shell, watcher, tofu, provisioner
   for (const pid of group) {
     expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain('hush')
@@ -262,6 +268,12 @@ test('no secret is in an argument, and none in the environment that nobody asked
   stop()
   expect(await running).toMatchObject({ ended: 'stopped' })
 })
+
+// Which group a command is in, as it is noted soon after it began.
+async function leaderIn(beside: string): Promise<number> {
+  const noted = async () => /^(\d+) \d+$/.exec(readFileSync(join(beside, 'running'), 'utf8'))?.[1]
+  return Number(await until('its group is noted', noted))
+}
 
 function membersOf(group: number): readonly number[] {
   return readdirSync('/proc')
@@ -296,13 +308,16 @@ resource "terraform_data" "slow" {
   })
   const log = join(where.folder, 'apply.out')
   const hasSaid = (word: string) => existsSync(log) && readFileSync(log, 'utf8').includes(word)
-  await until('it hangs', async () => hasSaid('begun') || undefined, { withinSeconds: 60 })
-  const [leader] = readFileSync(join(where.folder, 'running'), 'utf8').split(' ')
+  await until('it hangs', async () => hasSaid('local-exec): begun') || undefined, { withinSeconds: 60 })
+  const leader = await leaderIn(where.folder)
   engine.kill('SIGKILL')
   await once(engine, 'exit')
-  await until('it has ended', async () => membersOf(Number(leader)).length === 0 || undefined, {
-    withinSeconds: 50, // not killed after a minute
-  })
+  const gone = async () => {
+    const left = membersOf(leader).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
+    if (left.length > 0) throw new Error(`still there: ${left.join('; ')}; it said ${readFileSync(log, 'utf8')}`)
+    return true
+  }
+  await until('it has ended', gone, { withinSeconds: 50 }) // not killed after a minute
   const state = JSON.parse(readFileSync(join(where.folder, 'terraform.tfstate'), 'utf8')) as { resources: object[] }
   expect(state.resources.length).toBeGreaterThan(0)
   expect(existsSync(join(where.folder, '.terraform.tfstate.lock.info'))).toBe(false)

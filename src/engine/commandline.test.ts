@@ -46,7 +46,8 @@ test.each<[string, (cli: CommandLine, where: Furnished) => Promise<unknown>, str
   ['apply', async (cli, where) => cli.apply(where), 'team.net: apply -input=false -no-color -a PLAN'],
   ['destroy', async (cli, where) => cli.destroy(where), 'team.net: destroy -input=false -no-color -auto-approve -d'],
   ['output', async (cli, where) => cli.outputs(where), 'team.net: output -json -no-color'],
-  ['unlock', async (cli, where) => cli.unlock(where, 'id'), 'team.net: force-unlock -force id'],
+  ['push', async (cli, where) => cli.push(where), 'team.net: state push -no-color errored.tfstate'],
+  ['unlock', async (cli, where) => cli.unlock(where, 'id'), 'team.net: force-unlock -no-color -force id'],
   ['forget', async (cli, where) => cli.forget(where), 'none: workspace delete -no-color team.net'],
 ])('%s is called so', async (_, call, line) => {
   const { cli, aWhere } = aCommandLine()

@@ -89,12 +89,12 @@ export function createCommandLine({ program, family, version, ...running }: Runn
     outputs: async (where) => run(where, 'output', ['output', '-json', '-no-color'], { isJson: true }),
 
     async push(where) {
-      const ran = await run(where, 'push', ['state', 'push', leftState])
+      const ran = await run(where, 'push', ['state', 'push', '-no-color', leftState])
       if (ran.code === 0) await rm(join(where.folder, leftState), { force: true })
       return ran
     },
 
-    unlock: async (where, lock) => run(where, 'unlock', ['force-unlock', '-force', lock]),
+    unlock: async (where, lock) => run(where, 'unlock', ['force-unlock', '-no-color', '-force', lock]),
 
     // The one that is selected cannot be deleted, and the default one never.
     async forget(where) {

@@ -5,6 +5,7 @@ import { apiVersionOf, type Key, keyOf, type OwnerReference, tellKey } from '../
 import { crossplane, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
+import { tenantOf } from './tenancy.ts'
 import type { Output } from './terraform.ts'
 
 export type Outputs = Readonly<Record<string, Output>>
@@ -52,6 +53,7 @@ export function createConnections(client: Pick<Client, 'get' | 'create' | 'patch
     async reserve(api, workspace) {
       const key = connectionKey(workspace)
       if (!key) return
+      checkTenant(workspace, key)
       const there = await read(key)
       if (there) checkOurs(there, ownerOf(api, workspace))
       else await make(api, workspace, key)
@@ -59,6 +61,7 @@ export function createConnections(client: Pick<Client, 'get' | 'create' | 'patch
     async fill(api, workspace, outputs) {
       const key = connectionKey(workspace)
       if (!key) return undefined
+      checkTenant(workspace, key)
       const data = Object.fromEntries(Object.entries(outputs).map(([name, output]) => [name, encoded(output)]))
       const there = await read(key)
       if (!there) return (await make(api, workspace, key, data)).metadata.resourceVersion
@@ -83,6 +86,14 @@ function connectionKey({ metadata, spec }: Workspace): Key | undefined {
   const ref = spec.writeConnectionSecretToRef
   const namespace = metadata.namespace ?? ref?.namespace
   return ref && namespace !== undefined ? { name: ref.name, namespace } : undefined
+}
+
+// One that was made for an apply writes where the apply is.
+function checkTenant(workspace: Workspace, key: Key): void {
+  const tenant = tenantOf(workspace)
+  if (tenant === undefined || tenant === key.namespace) return
+  const where = `spec.writeConnectionSecretToRef leads to namespace ${key.namespace}`
+  throw new ConnectionError(`cannot write connection details: ${where}, but the Workspace is for ${tenant}`)
 }
 
 function ownerOf(api: WorkspaceAPI, { metadata: { name, uid = '' } }: Workspace): OwnerReference {

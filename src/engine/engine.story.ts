@@ -9,7 +9,9 @@ import { lendAudit } from '../../test/bed/audit.ts'
 import { seeEstablished } from '../../test/bed/core.ts'
 import { conditionsOf } from '../../test/bed/describe.ts'
 import { engineKubeconfig, grantEngine, launchEngine } from '../../test/bed/engine.ts'
+import { type FaultProxy, startFaultProxy } from '../../test/bed/faults/proxy.ts'
 import type { KubeObject, ObjectRef } from '../../test/bed/kube.ts'
+import type { Reach } from '../../test/bed/kubeconfig.ts'
 import { type ManagerProcess, readLog, seeReady } from '../../test/bed/manager.ts'
 import { type OwnApi, startOwnApi } from '../../test/bed/own.ts'
 import { theBed } from '../../test/bed/story.ts'
@@ -26,6 +28,7 @@ let api: OwnApi
 let engine: ManagerProcess
 let work: string
 let calls: string // a file: one line a call
+let proxy: FaultProxy | undefined
 
 beforeAll(async () => {
   const { tofu } = await realParts(['tofu'])
@@ -43,16 +46,22 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   if (api) await lendAudit(theBed(), api.auditLog, 'engine-story')
+  await proxy?.stop()
   await api?.home.end()
 })
 
-async function startEngine(name: string, tofu: string): Promise<ManagerProcess> {
-  const kubeconfig = await engineKubeconfig({ kube: api.kube, folder: api.home.folder }, api)
-  const flags = ['--poll=5s', '--poll-jitter=1s']
-  const started = await launchEngine(api.home, { name, kubeconfig, tofu, work, flags })
+async function launch(name: string, tofu: string, way: Reach = api): Promise<ManagerProcess> {
+  const kubeconfig = await engineKubeconfig({ kube: api.kube, folder: api.home.folder }, way)
+  return launchEngine(api.home, { name, kubeconfig, tofu, work, flags: ['--poll=5s', '--poll-jitter=1s'] })
+}
+
+async function startEngine(name: string, tofu: string, way?: Reach): Promise<ManagerProcess> {
+  const started = await launch(name, tofu, way)
   await seeReady(started)
   return started
 }
+
+const readyz = async ({ address: { health } }: ManagerProcess) => (await fetch(`${health}/readyz`)).text()
 
 const read = (file: string) =>
   parseAllDocuments(readFileSync(resolve(import.meta.dirname, '../../test/recorded', file), 'utf8')).map(
@@ -207,7 +216,8 @@ test('what fails says so as it was recorded; what is mended goes on; what never 
   const failing = applied.filter(({ metadata }) => /^fail-|^only-/.test(metadata.name))
   await api.kube.apply(...failing)
   await seeAsRecorded('failing')
-  expect(await eventsOf(given('fail-syntax'))).toHaveLength(1) // although it was tried more than once
+  // One, although it was tried more than once.
+  await expect.poll(async () => eventsOf(given('fail-syntax')), { timeout: 30_000 }).toHaveLength(1)
   expect(await statesLeft('fail-syntax')).toHaveLength(2)
 
   const mended = 'output "x" {\n  value = 1\n}\n'
@@ -226,10 +236,13 @@ test('a module with neither resource nor output becomes Ready', async () => {
 test('paused, it is left alone, and says so; then what was changed meanwhile is taken up', async () => {
   const sample = given('sample')
   await api.kube.patch(sample, { metadata: { annotations: { 'crossplane.io/paused': 'true' } } })
-  expect(await eventsOf(sample)).toHaveLength(2) // created, updated
   await api.kube.see(sample, 'is paused', (object) => synced(object)?.reason === 'ReconcilePaused', patience)
   await api.kube.patch(sample, { spec: { forProvider: { vars: [{ key: 'cluster_name', value: 'demo3' }] } } })
   await seeAsRecorded('paused')
+  const reasons = async () => (await eventsOf(sample)).map(({ reason }) => reason)
+  await expect
+    .poll(async () => (await reasons()).filter((each) => each === 'ReconciliationPaused'), { timeout: 30_000 })
+    .toHaveLength(1)
   await api.kube.patch(sample, { metadata: { annotations: { 'crossplane.io/paused': null } } })
   await seeAsRecorded('unpaused')
 })
@@ -293,9 +306,42 @@ test('told to end while it applies, it ends when the apply has, and another goes
   await engine.member.kill('SIGTERM') // returns when it has ended
   const left = await api.kube.read(slow)
   expect(left && isConverged(left)).toBe(true)
-  engine = await startEngine('engine-2', join(api.home.folder, 'tofu'))
+  // Where a watch cannot begin with everything, it lists.
+  proxy = await startFaultProxy(api)
+  proxy.inject({ verb: 'watch', path: /sendInitialEvents=true/ }, { do: 'answer', code: 422 })
+  engine = await startEngine('engine-2', join(api.home.folder, 'tofu'), proxy)
   await api.kube.remove(slow)
   await api.kube.seeGone(slow, patience)
+})
+
+test('killed while it applies, what it may have made is not made again without a word', async () => {
+  const started = join(api.home.folder, 'killed-started')
+  const killed: KubeObject = {
+    apiVersion: 'tf.m.upbound.io/v1beta1',
+    kind: 'Workspace',
+    metadata: { name: 'killed', namespace: 'default' },
+    spec: {
+      forProvider: {
+        source: 'Inline',
+        module: `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "test -e ${started} || { touch ${started}; sleep 60; }"\n  }\n}\n`,
+      },
+    },
+  }
+  await api.kube.apply(killed)
+  await until('the apply has begun', async () => (existsSync(started) ? true : undefined), patience)
+  await engine.member.kill('SIGKILL')
+  engine = await startEngine('engine-killed', join(api.home.folder, 'tofu'))
+  const isHeld = (object: KubeObject) => synced(object)?.message?.includes('held for approval') ?? false
+  const held = await api.kube.see(killed, 'is held', isHeld, patience)
+  expect(synced(held)?.message).toMatch(
+    /^\w+ failed: held for approval: the apply that began at .* was interrupted, and this plan would create again what it may have made: terraform_data\.slow; look whether that is there, then approve with: /,
+  )
+  expect(readPlanNote(held.metadata.annotations?.[ours.plan])).toMatchObject({ held: 'Interrupted' })
+  const [, command = ''] = /approve with: kubectl (.*)$/.exec(synced(held)?.message ?? '') ?? []
+  await api.kube.kubectl(command.split(' '))
+  await seeConverged(killed)
+  await api.kube.remove(killed)
+  await api.kube.seeGone(killed, patience)
 })
 
 test('deleted, they are destroyed, and nothing of them is left', async () => {
@@ -307,4 +353,69 @@ test('deleted, they are destroyed, and nothing of them is left', async () => {
   const config = { apiVersion: 'tf.upbound.io/v1beta1', kind: 'ProviderConfig', metadata: { name: 'default' } }
   await api.kube.see(config, 'has no users', ({ status }) => (status as { users?: number }).users === undefined)
   await expect.poll(() => readdirSync(work).filter((name) => /^[0-9a-f]{8}-/.test(name))).toEqual([])
+})
+
+test('without a program to run, it is not ready, and Workspaces say why', async () => {
+  await engine.member.kill('SIGTERM')
+  expect(engine.member.obituary()).toMatch(/^engine-killed ended with 0;/)
+  engine = await launch('engine-3', '/nowhere/tofu')
+  const page = await until(
+    'it says so',
+    async () => {
+      const told = await readyz(engine)
+      return told.includes('[+]caches ok') ? told : undefined
+    },
+    patience,
+  )
+  expect(page).toContain('[-]terraform failed: no Terraform found: there is no program /nowhere/tofu')
+  const only = given('only-outputs')
+  await api.kube.apply(only)
+  const told = await api.kube.see(only, 'says why', (object) => synced(object) !== undefined, patience)
+  expect(synced(told)).toMatchObject({
+    reason: 'ReconcileError',
+    message:
+      'connect failed: no Terraform found: there is no program /nowhere/tofu: correct --terraform-binary, or install it',
+  })
+  await engine.member.kill('SIGTERM')
+})
+
+test('a group whose CRD belongs to a package of Crossplane is left to it', async () => {
+  const crd = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'workspaces.tf.upbound.io' },
+  }
+  const owner = {
+    apiVersion: 'pkg.crossplane.io/v1',
+    kind: 'ProviderRevision',
+    name: 'provider-terraform-1',
+    uid: '42180608-1506-4965-b46d-0ba23170ca4b',
+  }
+  await api.kube.patch(crd, { metadata: { ownerReferences: [owner] } })
+  const before = await api.kube.read(given('only-outputs'))
+  engine = await launch('engine-4', join(api.home.folder, 'tofu'))
+  const page = await until(
+    'it says so',
+    async () => {
+      const told = await readyz(engine)
+      return told.includes('[+]caches ok') ? told : undefined
+    },
+    patience,
+  )
+  expect(page).toContain(
+    "[-]workspaces failed: the Workspaces of tf.upbound.io belong to Crossplane's ProviderRevision provider-terraform-1",
+  )
+  // The other group is served on.
+  const other: KubeObject = {
+    apiVersion: 'tf.m.upbound.io/v1beta1',
+    kind: 'Workspace',
+    metadata: { name: 'served', namespace: 'default' },
+    spec: { forProvider: { source: 'Inline', module: 'output "x" {\n  value = 1\n}\n' } },
+  }
+  await api.kube.apply(other)
+  await seeConverged(other)
+  expect((await api.kube.read(given('only-outputs')))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion)
+  // Given back, it is taken up.
+  await api.kube.patch(crd, { metadata: { ownerReferences: null } })
+  await seeConverged(given('only-outputs'))
 })

@@ -7,6 +7,7 @@ import { labels, annotations as ours } from '../api/keys.ts'
 import { Secret } from '../api/neighbours.ts'
 import { crossplane, type WorkspaceSpec } from '../api/workspace.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
+import type { Furnished, Ran } from './terraform.ts'
 
 const eks: Module = {
   resources: { 'terraform_data.eks': 'demo' },
@@ -385,6 +386,40 @@ test('an apply was killed: what it may have made is not made again without a wor
   expect(engine.instant.states.get('demo')?.size).toBe(0)
 })
 
+test('an apply that had to be killed counts as interrupted, however often it is looked at', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  const { terraform } = engine.instant
+  const { apply } = terraform
+  const killed: Ran = { code: 137, out: '', err: '', ended: 'timeout' }
+  engine.instant.onCommand = (name) => {
+    if (name === 'apply') throw new Struck('killed') // it printed what it began
+  }
+  Object.assign(terraform, { apply: async (where: Furnished) => apply(where).catch(() => killed) })
+  await engine.pass()
+  expect(messageOf(engine.is())).toContain('Summary: it took longer than it may (--timeout) and was interrupted')
+  for (let look = 0; look < 2; look++) {
+    await engine.pass()
+    expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('Interrupted')
+  }
+})
+
+test('an apply of which only the end was not written down is over: what drifts later is repaired', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  engine.objects.strike(8, 'before') // the first write after the apply
+  await expect(engine.pass()).rejects.toThrow('before patch Secret states/memory')
+  engine.restart()
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+  expect(runOf(engine)).toBeUndefined()
+  engine.instant.states.get('demo')?.clear()
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+})
+const runOf = ({ objects }: SmallEngine) =>
+  objects.list(Secret).find(({ metadata }) => metadata.name.startsWith('memory'))?.data?.['run']
+
 test('a state that another family of command lines wrote is not touched', async () => {
   const engine = aSmallEngine()
   engine.apply(eks, {}, { annotations: { [ours.cli]: 'terraform 1.5.7' } })
@@ -412,6 +447,16 @@ test("another's Secret is not written, and that is told", async () => {
     'create failed: cannot write connection details: Secret default/demo-conn is of type Opaque, not one of ours; choose another name in spec.writeConnectionSecretToRef',
   )
   expect(engine.instant.calls).toEqual(['init', 'plan'])
+})
+
+test('one that was made for an apply writes its connection Secret nowhere but in the namespace of the apply', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks, {}, { annotations: { [ours.apply]: 'team/demo' } })
+  await engine.pass()
+  expect(messageOf(engine.is())).toBe(
+    'create failed: cannot write connection details: spec.writeConnectionSecretToRef leads to namespace default, but the Workspace is for team',
+  )
+  expect(engine.objects.get(Secret, connection)).toBeUndefined()
 })
 
 test('a request to look is answered', async () => {

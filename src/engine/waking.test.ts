@@ -36,6 +36,10 @@ test.each<[string, Partial<ObjectMeta>]>([
   expect(isNews(aWorkspace(), aWorkspace(metadata))).toBe(false)
 })
 
+test('that somebody takes the name of the command line away is news: they have converted the state', () => {
+  expect(isNews(aWorkspace(noted({ [ours.cli]: 'terraform 1.11.4' })), aWorkspace())).toBe(true)
+})
+
 test('a Workspace that was not known is news', () => {
   expect(isNews(undefined, aWorkspace())).toBe(true)
 })

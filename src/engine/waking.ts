@@ -16,7 +16,10 @@ const own = new Set<string>([
 
 // Whether somebody else than us changed something: our own writes would wake us again and again.
 export function isNews(before: Workspace | undefined, now: Workspace): boolean {
-  return before === undefined || hashOf(askedOf(before)) !== hashOf(askedOf(now))
+  if (before === undefined || hashOf(askedOf(before)) !== hashOf(askedOf(now))) return true
+  // We write it and never take it away: whoever does has made the state fit for us.
+  const cliOf = ({ metadata }: Workspace) => metadata.annotations?.[ours.cli]
+  return cliOf(before) !== undefined && cliOf(now) === undefined
 }
 
 function askedOf({ metadata }: Workspace) {

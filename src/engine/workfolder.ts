@@ -180,7 +180,7 @@ async function bring(remote: Remote, furnishing: Furnishing, env: Furnished['env
   const note: z.infer<typeof Fetched> = { what, subfolder }
   await writeFile(join(at.arriving, noteOfPackage), JSON.stringify(note), { mode: 0o600 })
   await rm(at.leaving, { recursive: true, force: true })
-  if (fetched) await rename(at.package, at.leaving)
+  await rename(at.package, at.leaving).catch(() => {}) // there may be none
   await rename(at.arriving, at.package)
   await rm(at.leaving, { recursive: true, force: true })
   return subfolder

@@ -337,6 +337,22 @@ describe('a kind that is not served', () => {
     await clock.advance(1000)
     expect(store.size()).toBe(0)
     expect(news()).toEqual(['removed a'])
+    // Said to be served a moment before it is: still no trouble, and it comes again soon.
+    server.is.served = true
+    server.mishaps.push({ do: 'refuse', code: 404 }, { do: 'refuse', code: 404 })
+    reflector.lookAgain()
+    await clock.advance(1000)
+    expect(news()).toEqual(['added a'])
+    expect(troubles).toEqual(['ApiError: cannot watch: it was cut'])
+    // The same said of one that was served forgets nothing.
+    server.mishaps.push({ do: 'refuse', code: 404 })
+    server.cut()
+    await clock.advance(1000)
+    expect(news()).toEqual([])
+    server.is.served = false
+    server.cut()
+    await clock.advance(1000)
+    expect(news()).toEqual(['removed a'])
     // Told of a moment too early: it comes again soon.
     reflector.lookAgain()
     await clock.advance(10)

@@ -40,6 +40,7 @@ const notServedWaitMs = 5000
 const surelyNotServedMs = 2000 // between the two times it must be said
 const silentMs = 180_000 // bookmarks come every minute: a watch so silent is dead, whatever the connection says
 const longestWaitAbsentMs = 60_000
+const arrivingMs = 10_000
 const pageSize = 500
 
 export function startReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector {
@@ -59,6 +60,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   let restarts = 0
   let leave = () => {} // whatever is waited for
   let isAbsent = false // and that is no trouble
+  let arrivedAt: number | undefined // it is said to be served, and is not yet
 
   function learnt(all: Replacing<T>, resourceVersion: string | undefined): void {
     at = resourceVersion
@@ -128,6 +130,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
         if (isStopped) return
         await watch()
         notServedSince = undefined
+        arrivedAt = undefined
         absent.reset()
         await pause(nextWait(began))
       } catch (error) {
@@ -165,8 +168,9 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     at = undefined
     if (!(await client.ready())) return void (notServedSince = undefined)
     notServedSince ??= clock.now()
-    if (resource.isOptional) isAbsent = await isUnknown()
-    if (isStopped || (!isAbsent && clock.now() - notServedSince < surelyNotServedMs)) return
+    const isUnheardOf = resource.isOptional === true && (await isUnknown())
+    isAbsent = isUnheardOf || (resource.isOptional === true && isArriving())
+    if (isStopped || (!isUnheardOf && clock.now() - notServedSince < surelyNotServedMs)) return
     lastSuccess = clock.now()
     learnt(store.startReplacing(), undefined)
   }
@@ -174,10 +178,20 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   async function isUnknown(): Promise<boolean> {
     try {
       const served = await client.served(resource.group, resource.version)
-      return served.every(({ plural }) => plural !== resource.plural)
+      const isKnown = served.some(({ plural }) => plural === resource.plural)
+      if (!isKnown) arrivedAt = undefined
+      return !isKnown
     } catch {
       return false
     }
+  }
+
+  // Between being told of and being served there is a moment. Only what was absent before can arrive.
+  function isArriving(): boolean {
+    if (!isSynced) return false
+    if (arrivedAt === undefined) absent.reset()
+    arrivedAt ??= clock.now()
+    return clock.now() - arrivedAt < arrivingMs
   }
 
   async function pause(ms: number): Promise<void> {

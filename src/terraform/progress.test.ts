@@ -95,6 +95,7 @@ describe('a Workspace is', () => {
       'that has just been approved',
       { conditions: [ready, waits()], annotations: { ...plan('Destructive'), 'capt.appthrust.io/approve': 'p1' } },
     ],
+    ['applying', 'that was held and has begun', { conditions: [ready, waits()], annotations: plan() }],
     [
       'applying',
       'that was changed since it was held',

@@ -41,9 +41,12 @@ function stageOf(workspace: Workspace): Stage {
   if (metadata.deletionTimestamp !== undefined) return { is: 'leaving', failure }
   if (isPaused(workspace)) return { is: 'paused' }
   const note = noteOn(workspace)
-  // A note stays until there is another plan: it holds as long as the engine says so, and ours is not the last word.
-  if (note?.held && failure?.summary.startsWith('held'))
-    return metadata.annotations?.[annotations.approve] === note.id ? { is: 'applying' } : { is: 'held', note }
+  // A note stays until there is another plan: it holds as long as the engine says so, and ours is not the last word. What the
+  // engine says stays until the run that was approved has ended.
+  if (note && failure?.summary.startsWith('held')) {
+    const isApproved = metadata.annotations?.[annotations.approve] === note.id
+    return note.held && !isApproved ? { is: 'held', note } : { is: 'applying' }
+  }
   if (failure) return { is: 'failed', failure }
   if (!isAllowed(spec.managementPolicies, 'Create') || !isAllowed(spec.managementPolicies, 'Update'))
     return hasSign(workspace) ? { is: 'planOnly' } : { is: 'waiting' }

@@ -40,6 +40,7 @@ describe('a value that is known to be secret is taken out', () => {
     ['where it is quoted', 'x = "a\\"b\\\\c"', 'x = "***"', ['a"b\\c']],
     ['where it is wrapped', 'got correct horse\n│ battery staple', 'got ***', ['correct horse battery staple']],
     ['line by line', '   1: first line\n', '   1: ***\n', ['first line\nsecond line']],
+    ['but not where a line of it is a word', 'the data of', 'the data of', ['data\nsecond line']],
     ['before a shorter one within it', 'abcdefgh abcd', '*** ***', ['abcd', 'abcdefgh']],
     ['whatever signs it has', 'a.*+?^${}()|[]\\/-b', '***', ['a.*+?^${}()|[]\\/-b']],
     ['unless it is so short that nothing could be read', 'a true story', 'a true story', ['a', 'tru', '']],

@@ -3,6 +3,7 @@
 
 const mask = '***'
 const shortest = 4 // a shorter value is in half of all words, and nobody could read what is left
+const shortestLine = 8 // of a longer secret
 
 // What looks like a secret, and what is left of it.
 const looks: readonly (readonly [RegExp, string])[] = [
@@ -42,7 +43,7 @@ function patternsOf(secrets: readonly string[]): readonly RegExp[] {
 // As it is, as texts are written in JSON and HCL, and each of its lines: errors quote sources line by line.
 function spellingsOf(secret: string): readonly string[] {
   const lines = secret.split('\n').map((line) => line.trim())
-  return [secret.trim(), JSON.stringify(secret).slice(1, -1), ...(lines.length > 1 ? lines : [])]
+  return [secret.trim(), JSON.stringify(secret).slice(1, -1), ...lines.filter((line) => line.length >= shortestLine)]
 }
 
 // Terraform wraps what it prints, with a bar before each line.

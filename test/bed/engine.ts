@@ -36,16 +36,17 @@ export interface EngineLaunch {
   readonly tofu: string // the program
   readonly work?: string // the folder of its work folders; none: one of its own
   readonly flags?: readonly string[]
+  readonly within?: readonly string[] // a command that runs it
 }
 
 export async function launchEngine(
   home: Pick<Household, 'start' | 'folder'>,
-  { name, kubeconfig, tofu, work = join(home.folder, `${name}-work`), flags = [] }: EngineLaunch,
+  { name, kubeconfig, tofu, work = join(home.folder, `${name}-work`), flags = [], within = [] }: EngineLaunch,
 ): Promise<ManagerProcess> {
   return launchManager(home, {
     name,
     kubeconfig,
-    program: [process.execPath, join(root, 'src/bin/engine.ts')],
+    program: [...within, process.execPath, join(root, 'src/bin/engine.ts')],
     flags: [`--root=${work}`, `--terraform-binary=${tofu}`, ...flags],
   })
 }

@@ -13,17 +13,37 @@ const recorded = parseAllDocuments(readFileSync(join(import.meta.dirname, 'works
   (each) => each.toJS() as KubeObject,
 )
 
+// Tried, not kept: an engine is at work here, and would write a status of its own. What is paused it leaves alone.
 test.each(recorded)(
   '$apiVersion $kind/$metadata.name is stored as it was recorded, status included',
   async (object) => {
     const isNamespaced = object.apiVersion.startsWith('tf.m.') && object.kind !== 'ClusterProviderConfig'
     const namespace = await bed.namespace('engine')
-    const named = { ...object, metadata: { ...object.metadata, ...(isNamespaced && { namespace }) } }
-    const { status, ...wish } = named as KubeObject & { status?: object }
+    const { status, ...recordedWish } = object as KubeObject & { status?: object }
+    const wish = {
+      ...recordedWish,
+      metadata: {
+        ...object.metadata,
+        name: `${object.metadata.name}-${namespace}`,
+        ...(isNamespaced && { namespace }),
+        annotations: { ...object.metadata.annotations, 'crossplane.io/paused': 'true' },
+      },
+    }
     await kube.apply(wish)
-    if (status) await kube.patch(wish, { status }, 'status')
-    const stored = JSON.parse(await kube.kubectl(['get', '--raw', pathOf(named)])) as KubeObject
+    const patch = ['--type=merge', '--patch', JSON.stringify(status ? { status } : {})]
+    const tried = [
+      'patch',
+      '-f',
+      '-',
+      '--dry-run=server',
+      '-o',
+      'json',
+      ...(status ? ['--subresource=status'] : []),
+      ...patch,
+    ]
+    const stored = JSON.parse(await kube.kubectl(tried, JSON.stringify(wish))) as KubeObject
     expect(stored).toMatchObject({ spec: object['spec'], ...(status && { status }) })
+    await kube.remove(wish)
   },
 )
 
@@ -52,8 +72,3 @@ test('the APIs of the other engine are accepted too', async () => {
   await kube.kubectl(['apply', '--server-side', '--dry-run=server', '--field-manager=bed', '-f', file])
   expect(readFileSync(file, 'utf8').match(/^ {2}name: .*opentofu/gm)).toHaveLength(7)
 })
-
-function pathOf({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): string {
-  const within = namespace === undefined ? '' : `/namespaces/${namespace}`
-  return `/apis/${apiVersion}${within}/${kind.toLowerCase()}s/${name}`
-}

@@ -26,6 +26,7 @@ import {
   template,
   theirs,
   varsSecret,
+  waits,
   workspaceDeed,
 } from '../../../test/applies.ts'
 import { annotations, holdFinalizer, labels } from '../../api/keys.ts'
@@ -70,7 +71,7 @@ describe('while it is to stay', () => {
     },
     {
       when: 'a plan is held',
-      seen: having(made(asked, done, { [annotations.plan]: held })),
+      seen: having(made(asked, waits, { [annotations.plan]: held })),
       ready: 'ApprovalRequired=False',
       does: `${workspaceDeed}, tell ApprovalRequired`,
     },
@@ -251,6 +252,12 @@ describe('while it is to stay', () => {
       does: `${record}, apply Secret team/vpc-vars, ${workspaceDeed}`,
     },
     {
+      when: 'somebody else has a Secret of that name',
+      seen: { ...secretly, isSecretTaken: true },
+      ready: 'NameTaken=False',
+      does: 'tell NameTaken',
+    },
+    {
       when: 'the predecessor had it',
       seen: but({ finalizers: [finalizer.old] }),
       ready: 'Creating=False',
@@ -297,9 +304,9 @@ describe('while it is to stay', () => {
   })
 
   test('a held plan says what would go and the very command that approves it', () => {
-    const plan = decide(having(made(asked, done, { [annotations.plan]: held })))
+    const plan = decide(having(made(asked, waits, { [annotations.plan]: held })))
     expect(messageOf(plan, 'Ready')).toBe(
-      'the plan would delete 1 and replace 1: a.b, c.d. To approve: kubectl annotate workspacetemplateapply vpc -n team capt.appthrust.io/approve=p1 --overwrite',
+      'the plan has 1 to replace, 1 to delete (a.b, c.d). To approve: kubectl annotate workspacetemplateapply vpc -n team capt.appthrust.io/approve=p1 --overwrite',
     )
   })
 
@@ -320,6 +327,13 @@ describe('while it is to stay', () => {
     const workspace = altered(made({ ...asked, where: wide }), going)
     expect(patchOf(decide({ ...asked, where: { ...wide, workspace } }))).toEqual({
       spec: { deletionPolicy: 'Orphan' },
+      metadata: { finalizers: [crossplane.finalizer] },
+    })
+  })
+
+  test('one that leaves everything anyway is let go all the same', () => {
+    const seen = having(altered(made(), going, { managementPolicies: ['Observe', 'Create', 'Update'] }))
+    expect(decide(seen).effects.find((each) => each.do === 'patch')?.change).toMatchObject({
       metadata: { finalizers: [crossplane.finalizer] },
     })
   })
@@ -361,7 +375,7 @@ describe('while it is to stay', () => {
   test('it comes again for what no watch tells: a Secret that nobody labelled, a silent engine, a wait worth a word', () => {
     expect(decide(having(made())).wake).toBe('onChange')
     expect(decide(having(made(asked, []), { silentAt: now.getTime() + 90_500 })).wake).toEqual({ afterSeconds: 91 })
-    const waits = (what: 'Secret' | 'Workspace', since?: string): Seen => ({
+    const waitsFor = (what: 'Secret' | 'Workspace', since?: string): Seen => ({
       ...asked,
       apply: changed(
         apply,
@@ -373,7 +387,7 @@ describe('while it is to stay', () => {
       ),
       dependencies: [{ what, name: 'net', is: 'waiting', why: '' }],
     })
-    expect(decide(waits('Secret')).wake).toEqual({ afterSeconds: 15 })
+    expect(decide(waitsFor('Secret')).wake).toEqual({ afterSeconds: 15 })
     expect(
       decide(
         but(
@@ -383,10 +397,10 @@ describe('while it is to stay', () => {
         ),
       ).wake,
     ).toEqual({ afterSeconds: 15 })
-    expect(decide(waits('Workspace')).wake).toEqual({ afterSeconds: 600 })
-    expect(decide(waits('Workspace', '2026-11-16T11:55:00Z')).wake).toEqual({ afterSeconds: 300 })
-    expect(messageOf(decide(waits('Workspace', '2026-11-16T11:55:00Z')), 'Ready')).toBe('waits for net')
-    const long = decide(waits('Workspace', '2026-11-16T11:49:00Z'))
+    expect(decide(waitsFor('Workspace')).wake).toEqual({ afterSeconds: 600 })
+    expect(decide(waitsFor('Workspace', '2026-11-16T11:55:00Z')).wake).toEqual({ afterSeconds: 300 })
+    expect(messageOf(decide(waitsFor('Workspace', '2026-11-16T11:55:00Z')), 'Ready')).toBe('waits for net')
+    const long = decide(waitsFor('Workspace', '2026-11-16T11:49:00Z'))
     expect(long.wake).toBe('onChange')
     expect(messageOf(long, 'Ready')).toBe('waits for net for more than 10 minutes')
   })
@@ -433,6 +447,26 @@ describe('the guard', () => {
     ],
   ])('%s', (_, seen, guard) => {
     expect(guardOn(seen)).toEqual(guard)
+  })
+
+  test('with Crossplane every change after the first waits, until that very revision is approved, and only until it is done', () => {
+    const guarded = crossplaned(but({}, { destructiveChanges: 'Hold' }))
+    const { revision } = renderedOf(guarded)
+    const since = (of: string, approve?: string): Seen => {
+      const notes = approve === undefined ? {} : { [annotations.approve]: approve }
+      const base = noted(guarded, notes)
+      const applied = { ...base, apply: changed(base.apply, {}, {}, { applied: true, revision: of }) }
+      return { ...applied, where: { ...nowhereYet, isCrossplane: true, workspace: made(applied) } }
+    }
+    const policies = (seen: Seen) => guardOn(seen)[1]
+    const closed = ['Observe', 'Create', 'Delete']
+    expect(said(decide(since('before')), 'Applied')).toBe('ApprovalRequired=False')
+    expect(policies(since('before'))).toEqual(closed)
+    expect(said(decide(since('before', 'another')), 'Applied')).toBe('ApprovalRequired=False')
+    expect(policies(since('before', revision))).toEqual(['*'])
+    expect(said(decide(since('before', revision)), 'Applied')).toBe('Converged=True')
+    expect(policies(since(revision, revision))).toEqual(closed)
+    expect(said(decide(since(revision, revision)), 'Applied')).toBe('Converged=True')
   })
 
   test('a word for the engine is passed on, and taken back with it', () => {

@@ -76,7 +76,7 @@ function definitionOf(resource: Resource): Source {
   const name = resourceName(resource)
   const wakes = ({ metadata }: KubeObject, _: unknown, read: Read) =>
     metadata.name === name ? read.list(WorkspaceTemplateApply).map(keyOf) : []
-  return mapped(CustomResourceDefinition, wakes, { scope: { fields: `metadata.name=${name}`, metadataOnly: true } })
+  return mapped(CustomResourceDefinition, wakes, { scope: { fields: `metadata.name=${name}` } })
 }
 
 const nobody = () => []

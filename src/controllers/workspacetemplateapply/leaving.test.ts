@@ -176,6 +176,12 @@ describe('when it leaves', () => {
     expect(last).toMatchObject({ onceGone: [{ key: at('vpc') }, { key: at('vpc-vars') }] })
   })
 
+  test('a Secret of somebody else is not waited for', () => {
+    const last = decide({ ...leaving(asked), isSecretTaken: true }).effects.at(-1)
+    expect(last).toMatchObject({ do: 'removeFinalizer', onceGone: [{ key: at('vpc') }] })
+    expect(last).not.toHaveProperty('onceGone.1')
+  })
+
   test('a Secret that a Workspace still reads stays, and nobody owns it', () => {
     const kept = altered(made(), { finalizers: [] }, { managementPolicies: ['Observe'] })
     const plan = decide({ ...but(going, { retainOnDelete: true }, having(kept)), secret: varsSecret })

@@ -4,7 +4,7 @@ import { vocabulary } from '../../api/condition.ts'
 import { annotations } from '../../api/keys.ts'
 import { Secret } from '../../api/neighbours.ts'
 import { tellObject } from '../../api/resource.ts'
-import type { Workspace } from '../../api/workspace.ts'
+import { crossplane, type Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect, Plan, Ref } from '../../runtime/plan.ts'
 import { varsSecretOf } from '../../terraform/identity.ts'
@@ -62,13 +62,14 @@ function destroyed({ apply, dependents, ring }: Seen, where: Where, workspace: W
 }
 
 function tellDestroying(workspace: Workspace): string {
-  const { deletionTimestamp: _, ...metadata } = workspace.metadata
-  const progress = progressOf({ ...workspace, metadata })
   const name = tellObject(workspace)
-  if (progress.is === 'failed' && progress.failure.step === 'delete') {
+  const progress = progressOf(workspace)
+  if (progress.is === 'leaving' && progress.failure?.step === 'delete') {
     return `Terraform cannot destroy what ${name} built: ${tellFailure(progress.failure)}`
   }
-  if (progress.is === 'paused') return `${name} is paused (annotation crossplane.io/paused): nothing is destroyed`
+  if (workspace.metadata.annotations?.[crossplane.paused] === 'true') {
+    return `${name} is paused (annotation ${crossplane.paused}): nothing is destroyed`
+  }
   return `waits until Terraform has destroyed what ${name} built`
 }
 
@@ -94,9 +95,9 @@ function forced({ apply, where, secret }: Seen): Plan {
   return farewell([...left, ...letSecretVarsGo(secret, workspace !== undefined), event], [])
 }
 
-function gone({ apply, secret }: Seen, others: readonly Ref[]): Plan {
+function gone({ apply, secret, isSecretTaken }: Seen, others: readonly Ref[]): Plan {
   const vars: Ref = { resource: Secret, key: beside(apply, varsSecretOf(apply.metadata)) }
-  return farewell(letSecretVarsGo(secret, false), [...others, vars])
+  return farewell(letSecretVarsGo(secret, false), isSecretTaken ? others : [...others, vars])
 }
 
 function farewell(effects: readonly Effect[], onceGone: readonly Ref[]): Plan {

@@ -25,7 +25,7 @@ import { applyLabelOf, externalNameOf, workspaceNameOf } from '../../terraform/i
 
 type Apply = WorkspaceTemplateApply
 
-const patience = { withinSeconds: 60, everyMs: 20 }
+const patience = { withinSeconds: 120, everyMs: 20 }
 const manifests = resolve(import.meta.dirname, '../../../manifests')
 const engines = [
   `${manifests}/engine/crds.yaml`,
@@ -84,6 +84,8 @@ async function aStage(group: WorkspaceGroup, story: string) {
     spec: { workspaceAPI: group, template: { spec: { forProvider: { source: 'Inline', module } } } },
   }
   await client.create(WorkspaceTemplate, template)
+  const isJudged = async () => (await client.get(WorkspaceTemplate, at('network'))).status?.conditions?.length
+  await until('the template is judged', isJudged, patience)
   const anApply = async (name: string, spec: Partial<Apply['spec']> = {}, metadata: object = {}) =>
     client.create(WorkspaceTemplateApply, {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
@@ -164,7 +166,7 @@ async function writesOf(namespace: string): Promise<readonly string[]> {
     .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)
 }
 
-describe.each(workspaceGroups)('in %s', (group) => {
+describe.each(workspaceGroups)('in %s', { timeout: 400_000 }, (group) => {
   test('a chain of two is made, changed, broken, mended, paused, and deleted in reverse', async () => {
     const stage = await aStage(group, 'chain')
     const { namespace, at, anApply, change, annotate, says, sees, workspace, told, player, conditionOf } = stage
@@ -238,7 +240,7 @@ describe.each(workspaceGroups)('in %s', (group) => {
     )
     teller.says(told(await says('vpc', 'Ready', 'Ready')), ...all)
     const keys = async () => Object.keys((await client.get(Secret, at('vpc-vars'))).data ?? {}).toSorted()
-    await expect.poll(keys, { timeout: 60_000 }).toEqual([`${renewed.status?.revision}.json`, 'salt'].toSorted())
+    await expect.poll(keys, { timeout: 120_000 }).toEqual([`${renewed.status?.revision}.json`, 'salt'].toSorted())
 
     teller.happens('so does a ConfigMap')
     const place = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at('place'), data: { region: '"anywhere"' } }
@@ -414,7 +416,7 @@ test('where Crossplane runs Terraform, changes wait for approval when somebody a
   await anApply('vpc', { variables: { cidr: 'one' }, destructiveChanges: 'Hold' })
   await says('vpc', 'Ready', 'Ready')
   const policies = async () => (await workspace('vpc')).spec.managementPolicies
-  await expect.poll(policies, { timeout: 60_000 }).toEqual(['Observe', 'Create', 'Delete'])
+  await expect.poll(policies, { timeout: 120_000 }).toEqual(['Observe', 'Create', 'Delete'])
 
   await change('vpc', { spec: { variables: { cidr: 'two' } } })
   const held = await says('vpc', 'Ready', 'ApprovalRequired')
@@ -424,7 +426,7 @@ test('where Crossplane runs Terraform, changes wait for approval when somebody a
   expect(held.status?.outputs).toMatchObject({ id: 'id-one' })
   await annotate('vpc', annotations.approve, approval)
   await sees('vpc', 'has carried it out', ({ status }) => status?.outputs?.['id'] === 'id-two')
-  await expect.poll(policies, { timeout: 60_000 }).toEqual(['Observe', 'Create', 'Delete'])
+  await expect.poll(policies, { timeout: 120_000 }).toEqual(['Observe', 'Create', 'Delete'])
   await says('vpc', 'Ready', 'Ready')
 
   // Who does not ask for it any more has everything carried out.

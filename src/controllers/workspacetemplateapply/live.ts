@@ -1,18 +1,19 @@
 // What an apply needs that is there to stay: its Workspace, as the template and the values say. No I/O, no clock, no memory.
 import { type Condition, type Said, vocabulary } from '../../api/condition.ts'
 import { annotations, labels } from '../../api/keys.ts'
+import { Secret } from '../../api/neighbours.ts'
 import { isWithin } from '../../api/record.ts'
-import { keyOf, tellKey, tellObject } from '../../api/resource.ts'
+import { keyOf, tellKey, tellObject, tellRef } from '../../api/resource.ts'
 import type { Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect, Plan, Wake } from '../../runtime/plan.ts'
-import { externalNameOf, workspaceNameOf } from '../../terraform/identity.ts'
+import { externalNameOf, varsSecretOf, workspaceNameOf } from '../../terraform/identity.ts'
 import { type Rendered, render } from '../../terraform/render.ts'
 import { revisionOf } from '../../terraform/template.ts'
 import { tellDependencies } from './dependencies.ts'
 import { unserved } from './engines.ts'
 import { commandTo, news, tellProgress } from './progress.ts'
-import { templateOf } from './relations.ts'
+import { beside, templateOf } from './relations.ts'
 import { keepSecretVars } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
 import { standingOf } from './standing.ts'
@@ -99,6 +100,11 @@ function carryOn(seen: Seen, resolved: Resolved): Course {
   const { apply, where } = seen
   if (where.is === 'none') return { effects: [], applied: say('Applied', where.reason, where.message) }
   if (!where.isServed) return { effects: [], applied: say('Applied', 'NoEngine', unserved(where.api.group).message) }
+  if (seen.isSecretTaken && resolved.rendered?.secretVars) {
+    const secret = tellRef(Secret, beside(apply, varsSecretOf(apply.metadata)))
+    const message = `${secret} is not of this apply, and is left alone: give the apply another name`
+    return { effects: [], applied: say('Applied', 'NameTaken', message) }
+  }
   const standing = standingOf(apply, where)
   switch (standing.is) {
     case 'foreign': {
@@ -147,10 +153,9 @@ function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinn
 function asking(seen: Seen, where: Where, rendered: Rendered): readonly Effect[] {
   const { apply } = seen
   const wish = wishOf(apply, where, rendered)
-  const { workspace } = where
-  const isDone = workspace && apply.status?.revision === rendered.revision && isAsked(wish, workspace)
-  const last = [workspace?.metadata.annotations?.[annotations.revision], apply.status?.revision]
-  const others = isDone ? [] : last.flatMap((each) => (each === undefined || each === rendered.revision ? [] : [each]))
+  // What an engine may still be reading.
+  const last = [where.workspace?.metadata.annotations?.[annotations.revision], apply.status?.revision]
+  const others = last.filter((each) => each !== undefined)
   return [...record(apply, where), ...keepSecretVars(seen, rendered, others), ...ask(where, wish)]
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { apply, template } from '../../../test/applies.ts'
+import { apply, template, varsSecret } from '../../../test/applies.ts'
 import { annotations, labels } from '../../api/keys.ts'
 import { ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
 import { type KubeObject, keyOf, type Resource, readKey, resourceName, tellKey } from '../../api/resource.ts'
@@ -50,15 +50,15 @@ function aWorld(there: There) {
   return { read, live, asked }
 }
 
+const aDefinition = (group: WorkspaceGroup, established = 'True'): CustomResourceDefinition => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `workspaces.${group}` },
+  spec: { group, names: { kind: 'Workspace', plural: 'workspaces' }, versions: [] },
+  status: { conditions: [{ type: 'Established', status: established === 'True' ? 'True' : 'False' }] },
+})
 const served = (...groups: readonly WorkspaceGroup[]): There =>
-  groups.map((group) => [
-    CustomResourceDefinition,
-    {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `workspaces.${group}` },
-    },
-  ])
+  groups.map((group) => [CustomResourceDefinition, aDefinition(group)])
 const aWorkspace = (group: WorkspaceGroup, name: string, metadata: object = {}): There => {
   const api = workspaceAPIs[group]
   const workspace: Workspace = {
@@ -96,6 +96,12 @@ describe('where its Workspace is', () => {
   test.each<[string, Apply, There, string]>([
     ['the only API that is served', anApply(), served('tf.upbound.io'), 'tf.upbound.io/team.vpc on team.vpc'],
     ['a namespaced one has names of its own', anApply(), served('tf.m.upbound.io'), 'tf.m.upbound.io/vpc on team.vpc'],
+    [
+      'nowhere, while it is defined and not served yet',
+      anApply(),
+      [[CustomResourceDefinition, aDefinition('tf.upbound.io', 'False')]],
+      'NoEngine',
+    ],
     ['nowhere, when that is not clear', anApply(), both, 'AmbiguousEngine'],
     [
       'where others of ours are',
@@ -130,6 +136,12 @@ describe('where its Workspace is', () => {
     ],
     ["not on a state that may be another's", anApply(note('tf.m.upbound.io/vpc', 'rich.vpc')), both, 'StateMissing'],
     ["not under a name that may be another's", anApply(note('tf.upbound.io/rich.vpc')), both, 'StateMissing'],
+    [
+      "not under a name that may be another's, even on a state of its own",
+      anApply(note('tf.upbound.io/rich.vpc', 'team.vpc')),
+      both,
+      'StateMissing',
+    ],
     ["not under a name whose state may be another's", anApply(note('tf.m.upbound.io/rich.vpc')), both, 'StateMissing'],
   ])('%s', async (_, subject, there, place) => {
     expect(placeOf(await look(subject, there))).toBe(place)
@@ -299,6 +311,18 @@ describe('what it waits for and what its variables are', () => {
     expect((await look(anApply(), all)).asked).toEqual([])
   })
 
+  test('a Secret that merely has the name is not taken for ours, nor its salt', async () => {
+    const seen = async (metadata: object) =>
+      look(anApply({}, { variables: {}, variablesFrom: [fromSecret('text')] }), [
+        ...all,
+        [Secret, { ...varsSecret, metadata: { ...varsSecret.metadata, ...metadata } }],
+      ])
+    const theirs = await seen({})
+    expect([theirs.isSecretTaken, theirs.secret, theirs.salt.open() === 'a pinch']).toEqual([true, undefined, false])
+    const own = await seen({ annotations: { [annotations.apply]: 'team/vpc' } })
+    expect([own.isSecretTaken, own.secret?.metadata.name, own.salt.open()]).toEqual([false, 'vpc-vars', 'a pinch'])
+  })
+
   test('a template of another namespace is looked at only where namespaces trust each other', async () => {
     const elsewhere: There = [
       [WorkspaceTemplate, { ...template, metadata: { ...template.metadata, namespace: 'rich' } }],
@@ -307,6 +331,14 @@ describe('what it waits for and what its variables are', () => {
     expect((await look(subject, elsewhere)).template).toBeUndefined()
     expect((await look(subject, elsewhere, { isCrossNamespaceAllowed: true })).template).toBeDefined()
   })
+})
+
+test('of an apply that is paused nothing is read', async () => {
+  const spec = {
+    waitForSecrets: [{ name: 'db' }],
+    variablesFrom: [{ name: 'a', secret: { name: 'db', key: 'b', format: 'Text' } }],
+  }
+  expect((await look(anApply({ annotations: { 'cluster.x-k8s.io/paused': '' } }, spec), [])).asked).toEqual([])
 })
 
 describe('when something leaves', () => {

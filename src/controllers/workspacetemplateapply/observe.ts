@@ -1,6 +1,7 @@
 // Looks at everything an apply depends on: from the cache what is there, by a live read the bytes of Secrets and ConfigMaps. It
 // decides nothing.
 import { randomBytes } from 'node:crypto'
+import { annotations } from '../../api/keys.ts'
 import { Namespace, Secret } from '../../api/neighbours.ts'
 import { type Key, keyOf, tellKey } from '../../api/resource.ts'
 import { seal } from '../../api/sealed.ts'
@@ -9,10 +10,12 @@ import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
+import { type Stage, stageOf } from '../../runtime/plan.ts'
 import type { Settings } from '../../runtime/settings.ts'
 import { varsSecretOf } from '../../terraform/identity.ts'
 import { render } from '../../terraform/render.ts'
 import { type Dependency, dependencyOnApply, dependencyOnWorkspace, ringOf } from './dependencies.ts'
+import { finalizer } from './finalizer.ts'
 import { beside, byUse, isNeeded, templateOf, usedBy, workspaceKey } from './relations.ts'
 import { saltIn } from './secretvars.ts'
 import type { Seen } from './seen.ts'
@@ -24,35 +27,33 @@ type Options = Pick<Settings, 'workspaceAPI' | 'isCrossNamespaceAllowed'>
 
 export async function observe(read: Read, apply: Apply, live: Live, options: Options): Promise<Seen> {
   const { isCrossNamespaceAllowed } = options
-  const isLeaving = apply.metadata.deletionTimestamp !== undefined
+  const stage = stageOf({ object: apply, finalizer: finalizer.ours })
+  const isLeaving = stage === 'leaving'
   const isHere = (namespace = apply.metadata.namespace) =>
     isCrossNamespaceAllowed || namespace === apply.metadata.namespace
   const template = isHere(apply.spec.templateRef.namespace) ? read.get(WorkspaceTemplate, templateOf(apply)) : undefined
   const where = whereIs(read, apply, template, live.now(), options)
   const workspace = where.is === 'known' ? where.workspace : undefined
+  const isGoing = workspace?.metadata.deletionTimestamp !== undefined
   const find = (name: string) => read.get(WorkspaceTemplateApply, beside(apply, name))
   const seen = {
     apply,
     now: live.now(),
     template,
     where,
-    isNamespaceLeaving:
-      workspace?.metadata.deletionTimestamp !== undefined && !isLeaving && (await isNamespaceLeaving(apply, live)),
+    isNamespaceLeaving: isGoing && isStaying(stage) && (await isNamespaceLeaving(apply, live)),
+    dependencies: [],
     ring: ringOf(apply, find),
+    dependents: isLeaving ? dependentsOf(read, apply) : [],
+    sources: [],
+    found: new Map(),
     isCrossNamespaceAllowed,
   }
+  // Of what nothing is asked nothing more is looked at.
+  if (!isStaying(stage) && !isLeaving) return { ...seen, ...ownedBy(apply, undefined) }
   if (isLeaving) {
     const secret = await getLive(live, Secret, beside(apply, varsSecretOf(apply.metadata)))
-    const dependents = dependentsOf(read, apply)
-    return {
-      ...seen,
-      dependencies: [],
-      dependents,
-      sources: [],
-      found: new Map(),
-      secret,
-      salt: saltIn(secret) ?? fresh(),
-    }
+    return { ...seen, ...ownedBy(apply, secret) }
   }
   const waited = await Promise.all(
     (workspace ? [] : (apply.spec.waitForSecrets ?? []))
@@ -63,11 +64,21 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   )
   const dependencies = [...waited, ...usedBy(apply).flatMap((name) => dependencyOn(read, apply, name))]
   const { found, sources } = await valuesOf(read, apply, live)
-  const secret = await varsOf(read, live, { ...seen, found })
-  return { ...seen, dependencies, dependents: [], sources, found, secret, salt: saltIn(secret) ?? fresh() }
+  const vars = ownedBy(apply, await varsOf(read, live, { ...seen, found }))
+  return { ...seen, dependencies, sources, found, ...vars }
 }
 
-const fresh = () => seal(randomBytes(16).toString('hex'))
+function isStaying(stage: Stage): boolean {
+  return stage === 'new' || stage === 'live'
+}
+
+// A Secret that merely has the name is none of our business.
+function ownedBy(apply: Apply, found: Secret | undefined): Pick<Seen, 'secret' | 'isSecretTaken' | 'salt'> {
+  const isOurs = found?.metadata.annotations?.[annotations.apply] === tellKey(keyOf(apply))
+  const secret = isOurs ? found : undefined
+  const salt = saltIn(secret) ?? seal(randomBytes(16).toString('hex'))
+  return { secret, isSecretTaken: found !== undefined && !isOurs, salt }
+}
 
 async function isNamespaceLeaving({ metadata: { namespace = '' } }: Apply, live: Live): Promise<boolean> {
   const found = await getLive(live, Namespace, { name: namespace })

@@ -7,7 +7,7 @@ import type { Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect } from '../../runtime/plan.ts'
 import type { Failure } from '../../terraform/failure.ts'
-import type { PlanNote } from '../../terraform/plannote.ts'
+import { type PlanNote, tellChanges } from '../../terraform/plannote.ts'
 import { type Progress, progressOf } from '../../terraform/progress.ts'
 import type { Where } from './seen.ts'
 import { guardOf, isOpen } from './wish.ts'
@@ -88,29 +88,19 @@ export function tellFailure({ summary, class: kind, hint }: Failure): string {
   return `${summary} (${kind === 'unknown' ? '' : `${kind}: `}${hint})`
 }
 
-function tellHeld(apply: Apply, workspace: Workspace, { id, held, ...note }: PlanNote): Said {
-  const how = howToApprove(apply, id)
-  if (held === 'Interrupted') {
-    return say(
-      'Applied',
-      'ApplyInterrupted',
-      `a run was killed, and what it may have built would be built again: ${goneOf(note)}. Look whether it is there. ${how}`,
-    )
+function tellHeld(apply: Apply, workspace: Workspace, note: PlanNote): Said {
+  const how = howToApprove(apply, note.id)
+  if (note.held === 'Interrupted') {
+    const again = note.again?.join(', ') || 'what it had begun'
+    const message = `a run was killed, and would build again what may be there already: ${again}. Look whether it is. ${how}`
+    return say('Applied', 'ApplyInterrupted', message)
   }
-  if (held === 'AnotherCLI') {
+  if (note.held === 'AnotherCLI') {
     const cli = workspace.metadata.annotations?.[annotations.cli] ?? 'another command line'
-    return say('Applied', 'ApprovalRequired', `its state was written by ${cli}, which this engine does not run. ${how}`)
+    const message = `its state was written by ${cli}, which the engine does not run: let it, or convert the state with state replace-provider and remove the annotation ${annotations.cli} of the Workspace`
+    return say('Applied', 'ApprovalRequired', message)
   }
-  return say(
-    'Applied',
-    'ApprovalRequired',
-    `the plan would delete ${note.delete} and replace ${note.replace}: ${goneOf(note)}. ${how}`,
-  )
-}
-
-function goneOf({ gone, delete: deleted, replace }: Omit<PlanNote, 'id' | 'held'>): string {
-  const more = deleted + replace - gone.length
-  return [...gone, ...(more > 0 ? [`${more} more`] : [])].join(', ') || 'nothing that is known'
+  return say('Applied', 'ApprovalRequired', `the plan has ${tellChanges(note)}. ${how}`)
 }
 
 function howToApprove(apply: Apply, id: string): string {
@@ -136,8 +126,9 @@ function syncedOf({ status }: Workspace, progress: Progress): readonly Said[] {
   }
 }
 
-function driftedOf({ isDrifted }: Progress): readonly Said[] {
-  return isDrifted === undefined ? [] : [say('Drifted', isDrifted ? 'Drifted' : 'InSync')]
+function driftedOf({ isDrifted, note }: Progress): readonly Said[] {
+  if (isDrifted === undefined) return []
+  return [isDrifted ? say('Drifted', 'Drifted', note ? tellChanges(note) : '') : say('Drifted', 'InSync')]
 }
 
 function convergedStatus({ status }: Apply, revision: string | undefined, progress: Progress, now: Date): JsonRecord {

@@ -20,6 +20,7 @@ export interface Seen {
   readonly sources: readonly Source[]
   readonly found: ReadonlyMap<string, Found> // by the name of the variable
   readonly secret: Secret | undefined // with the variables that must not be in a Workspace, and the salt
+  readonly isSecretTaken: boolean // there is one of that name which is not of this apply
   readonly salt: Sealed // of that Secret, or a new one
   readonly isCrossNamespaceAllowed: boolean
 }

@@ -35,7 +35,7 @@ export function whereIs(
     return {
       is: 'known',
       api,
-      isServed: crd !== undefined,
+      isServed: isEstablished(crd),
       isCrossplane: (crd?.metadata.ownerReferences ?? []).some(({ apiVersion }) =>
         groupOf(apiVersion).endsWith('.crossplane.io'),
       ),
@@ -55,12 +55,17 @@ export function whereIs(
   if (api) return place(api, old)
   const choice = chooseEngine({
     asked: template?.spec.workspaceAPI ?? workspaceAPI,
-    isServed: (group) => crdOf(workspaceAPIs[group]) !== undefined,
+    isServed: (group) => isEstablished(crdOf(workspaceAPIs[group])),
     hasOurs: (group) => read.keysAt(workspaceAPIs[group].workspace, ours, '').length > 0,
   })
   if (choice.is === 'none') return choice
   const chosen = workspaceAPIs[choice.group]
   return place(chosen, old ?? workspaceNameOf(chosen, keyOf(apply)))
+}
+
+// A definition is there a moment before what it defines.
+function isEstablished(crd: CustomResourceDefinition | undefined): boolean {
+  return crd?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
 }
 
 const notProven =

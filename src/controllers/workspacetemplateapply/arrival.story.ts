@@ -1,0 +1,89 @@
+// Engines that come later, and managers that come back: nobody waits for what is not there, and nothing is done twice.
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { lendAudit, readAudit } from '../../../test/bed/audit.ts'
+import { conditionsOf } from '../../../test/bed/describe.ts'
+import type { KubeObject } from '../../../test/bed/kube.ts'
+import { launchManager, managerKubeconfig, managerUser, readLog, seeReady } from '../../../test/bed/manager.ts'
+import { type OwnApi, startOwnApi } from '../../../test/bed/own.ts'
+import { theBed } from '../../../test/bed/story.ts'
+import { startPlayer } from '../../../test/player.ts'
+import { aClient } from '../../../test/reaching.ts'
+import { workspaceAPIs } from '../../api/workspace.ts'
+
+const patience = { withinSeconds: 60 }
+const root = resolve(import.meta.dirname, '../../..')
+let api: OwnApi
+beforeAll(async () => {
+  api = await startOwnApi('arrival')
+})
+afterAll(async () => {
+  if (api) await lendAudit(theBed(), api.auditLog, 'arrival-story')
+  await api?.home.end()
+})
+
+const named = (kind: string, name: string, spec: object): KubeObject => ({
+  apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
+  kind,
+  metadata: { name, namespace: 'default' },
+  spec,
+})
+const forProvider = { source: 'Inline', module: 'output "id" {\n  value = "one"\n}\n' }
+const template = named('WorkspaceTemplate', 'hello', { template: { spec: { forProvider } } })
+const anApply = (name: string) => named('WorkspaceTemplateApply', name, { templateRef: { name: 'hello' } })
+const definitions = (file: string, group: string) =>
+  parseAllDocuments(readFileSync(resolve(root, file), 'utf8'))
+    .map((document) => document.toJS() as KubeObject)
+    .filter(({ metadata }) => metadata.name.endsWith(`.${group}`))
+const sees = async (apply: KubeObject, reason: string) =>
+  api.kube.see(
+    apply,
+    `is ${reason}`,
+    (seen) => conditionsOf(seen).some((each) => each.type === 'Ready' && each.reason === reason),
+    patience,
+  )
+async function launch(name: string) {
+  const kubeconfig = await managerKubeconfig({ kube: api.kube, folder: api.home.folder }, api)
+  const manager = await launchManager(api.home, { name, kubeconfig })
+  await seeReady(manager)
+  return manager
+}
+
+test('an engine that comes later is found, a second one makes no difference, and a new manager writes nothing', async () => {
+  const client = aClient(api.adminKubeconfig)
+  const first = await launch('first')
+  await api.kube.apply(template, anApply('early'))
+  await sees(anApply('early'), 'NoEngine')
+
+  const player = startPlayer({
+    client,
+    api: workspaceAPIs['tf.m.upbound.io'],
+    terraform: () => ({ id: { value: 'one' } }),
+  })
+  onTestFinished(player.stop)
+  await api.kube.apply(...definitions('manifests/engine/crds.yaml', 'tf.m.upbound.io'))
+  await sees(anApply('early'), 'Ready')
+
+  // What was made stays where it is; new ones go where the others are.
+  await api.kube.apply(...definitions('test/bed/other-engine-crds.yaml', 'opentofu.upbound.io'))
+  await api.kube.apply(anApply('late'))
+  const late = await sees(anApply('late'), 'Ready')
+  expect(late['status']).toMatchObject({ workspaceAPI: 'tf.m.upbound.io', outputs: { id: 'one' } })
+
+  await first.member.kill('SIGTERM')
+  const complaints = (await readLog(first.address.log)).filter(({ msg }) => msg === 'a watch had trouble')
+  expect(complaints.filter((each) => JSON.stringify(each).includes('404'))).toEqual([])
+
+  const since = new Date()
+  const second = await launch('second')
+  await api.kube.apply(anApply('last'))
+  await sees(anApply('last'), 'Ready') // it has one queue: all others were looked at before
+  const writes = (await readAudit(api.auditLog, { user: managerUser, since })).filter(
+    ({ verb, resource }) => !['get', 'list', 'watch'].includes(verb) && resource !== 'leases',
+  )
+  expect(writes.filter(({ name }) => ['early', 'late'].includes(name)).map(({ path }) => path)).toEqual([])
+  expect(writes.filter(({ name }) => name === 'last')).not.toEqual([])
+  await second.member.kill('SIGTERM')
+})

@@ -1,0 +1,177 @@
+// What stories of applies share: waiting for what they say, finding their Workspaces, and looking at what Terraform keeps of them.
+import { readFile } from 'node:fs/promises'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { labels } from '../src/api/keys.ts'
+import { apiVersionOf } from '../src/api/resource.ts'
+import { crossplane, type WorkspaceGroup, workspaceAPIs } from '../src/api/workspace.ts'
+import { applyLabelOf, externalNameOf, workspaceNameOf } from '../src/terraform/identity.ts'
+import type { Bed } from './bed/bed.ts'
+import { type Condition, conditionsOf } from './bed/describe.ts'
+import type { Kube, KubeObject, ObjectRef } from './bed/kube.ts'
+import { type LogLine, readLog } from './bed/manager.ts'
+import { until } from './until.ts'
+
+// Two cores may have much else to do.
+export const patience = { withinSeconds: 120 }
+
+export const stateNamespace = 'capt-terraform-state'
+
+interface Told extends Condition {
+  readonly observedGeneration?: number
+}
+
+export function conditionOf(object: KubeObject, type: string): Told | undefined {
+  return conditionsOf(object).find((each) => each.type === type)
+}
+
+// Of the object as it is now, not of an earlier generation.
+export async function seeSaying(kube: Kube, ref: ObjectRef, type: string, reason: string): Promise<KubeObject> {
+  const isSo = (object: KubeObject) => {
+    const told = conditionOf(object, type)
+    return told?.reason === reason && (told.observedGeneration ?? 0) === (object.metadata.generation ?? 0)
+  }
+  return kube.see(ref, `says ${type} because ${reason}`, isSo, patience)
+}
+
+// A Workspace, by the whole rule: of an earlier generation both may be True for minutes.
+export async function seeConverged(kube: Kube, workspace: ObjectRef): Promise<KubeObject> {
+  const isSo = (object: KubeObject) => {
+    const synced = conditionOf(object, 'Synced')
+    const isReady = conditionOf(object, 'Ready')?.status === 'True'
+    return isReady && synced?.status === 'True' && synced.observedGeneration === object.metadata.generation
+  }
+  return kube.see(workspace, 'has converged', isSo, patience)
+}
+
+export function workspaceOf(group: WorkspaceGroup, { metadata }: ObjectRef): ObjectRef {
+  const api = workspaceAPIs[group]
+  const { namespace = '', name } = metadata
+  const own = workspaceNameOf(api, { namespace, name })
+  return {
+    apiVersion: apiVersionOf(api.workspace),
+    kind: 'Workspace',
+    metadata: api.isNamespaced ? { namespace, name: own } : { name: own },
+  }
+}
+
+// Has the engine look at a Workspace though nothing changed, and waits until it has.
+export async function askAgain(kube: Kube, workspace: ObjectRef, when: string): Promise<KubeObject> {
+  await kube.patch(workspace, { metadata: { annotations: { [crossplane.reconcileRequestedAt]: when } } })
+  const isHandled = ({ status }: KubeObject) =>
+    (status as { readonly lastHandledReconcileAt?: string } | undefined)?.lastHandledReconcileAt === when
+  return kube.see(workspace, `was looked at again (${when})`, isHandled, patience)
+}
+
+export interface State {
+  readonly resources: readonly {
+    readonly name: string
+    readonly instances: readonly { readonly attributes: Record<string, unknown> }[]
+  }[]
+}
+
+function stateSecretOf({ metadata: { namespace = '', name } }: ObjectRef): KubeObject {
+  const secret = `tfstate-${externalNameOf({ namespace, name })}-capt`
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: stateNamespace, name: secret } }
+}
+
+export async function readState(kube: Kube, apply: ObjectRef): Promise<State> {
+  const secret = await kube.read(stateSecretOf(apply))
+  const { tfstate = '' } = (secret?.['data'] ?? {}) as { readonly tfstate?: string }
+  return JSON.parse(gunzipSync(Buffer.from(tfstate, 'base64')).toString('utf8')) as State
+}
+
+// The attributes of the only instance of a resource in it.
+export function attributesIn(state: State, resource: string): Record<string, unknown> {
+  const attributes = state.resources.find(({ name }) => name === resource)?.instances[0]?.attributes
+  if (!attributes) throw new Error(`there is no ${resource} in the state`)
+  return attributes
+}
+
+// Behind Terraform's back.
+export async function writeState(kube: Kube, apply: ObjectRef, state: State): Promise<void> {
+  const data = { tfstate: gzipSync(JSON.stringify(state)).toString('base64') }
+  await kube.patch(stateSecretOf(apply), { data })
+}
+
+// Everything that is kept for applies of a namespace (or for one of them), wherever it is: states and their locks, records, Secrets
+// of variables and outputs, usages, Workspaces.
+export async function tracesOf(kube: Kube, namespace: string, name?: string): Promise<readonly string[]> {
+  const label = name === undefined ? undefined : applyLabelOf({ namespace, name })
+  const prefix = `${namespace}.${name ?? ''}`
+  const isOurs = ({ metadata }: KubeObject) =>
+    (label === undefined
+      ? metadata.labels?.[labels.apply]?.startsWith(prefix)
+      : metadata.labels?.[labels.apply] === label) ||
+    metadata.name.startsWith(`tfstate-${prefix}`) ||
+    metadata.name.startsWith(`lock-tfstate-${prefix}`)
+  const kept = async (apiVersion: string, kind: string, where?: string) =>
+    (await kube.list(apiVersion, kind, where)).map((each) => ({ ...each, kind }))
+  const lists = await Promise.all([
+    kept('v1', 'Secret', stateNamespace),
+    kept('coordination.k8s.io/v1', 'Lease', stateNamespace),
+    kept('v1', 'Secret', namespace),
+    kept('tf.upbound.io/v1beta1', 'Workspace'),
+    kept('tf.m.upbound.io/v1beta1', 'Workspace', namespace),
+    kept('tf.upbound.io/v1beta1', 'ProviderConfigUsage'),
+    kept('tf.m.upbound.io/v1beta1', 'ProviderConfigUsage', namespace),
+  ])
+  const usageOf = ({ metadata }: KubeObject) =>
+    metadata.ownerReferences?.some(
+      (owner) => owner.kind === 'Workspace' && (owner.name === name || owner.name.startsWith(prefix)),
+    )
+  const connection = ({ type, metadata }: KubeObject) =>
+    metadata.namespace === namespace && type === crossplane.connectionSecretType
+  return lists
+    .flat()
+    .filter((each) => isOurs(each) || usageOf(each) || connection(each))
+    .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+}
+
+export async function seeNoTraces(kube: Kube, namespace: string, name?: string): Promise<void> {
+  let left: readonly string[] = []
+  await until(
+    `nothing is left of ${namespace}`,
+    async () => ((left = await tracesOf(kube, namespace, name)).length === 0 ? true : undefined),
+    { ...patience, everyMs: 500 },
+  ).catch((error: unknown) => {
+    throw new Error(`still there: ${left.join(', ')}`, { cause: error })
+  })
+}
+
+// Events about an object, as `type reason`.
+export async function eventsOf(kube: Kube, { kind, metadata }: ObjectRef): Promise<readonly KubeObject[]> {
+  const events = await kube.list('events.k8s.io/v1', 'Event', metadata.namespace ?? 'default')
+  return events.filter((event) => {
+    const regarding = event['regarding'] as { readonly kind?: string; readonly name?: string } | undefined
+    return regarding?.kind === kind && regarding.name === metadata.name
+  })
+}
+
+export async function readEngineLog({ engine }: Pick<Bed, 'engine'>): Promise<readonly LogLine[]> {
+  if (!engine) throw new Error('there is no engine on this bed')
+  return readLog(engine.log)
+}
+
+// Which Workspaces the engine destroyed, in that order, by `<namespace>/<name>` or name.
+export async function destroyedBy(bed: Pick<Bed, 'engine'>): Promise<readonly string[]> {
+  const lines = await readEngineLog(bed)
+  return lines
+    .filter(({ msg, did }) => msg === 'passed' && Array.isArray(did) && did.includes('destroy'))
+    .map(({ object }) => String(object).split(' ')[1] ?? '')
+}
+
+// All that people other than those who may read Secrets get to see.
+export async function seenByAnybody(bed: Bed, namespace: string): Promise<string> {
+  const { kube, manager, engine } = bed
+  const lists = await Promise.all([
+    kube.list('tf.upbound.io/v1beta1', 'Workspace'),
+    kube.list('tf.m.upbound.io/v1beta1', 'Workspace', namespace),
+    kube.list('infrastructure.cluster.x-k8s.io/v1beta1', 'WorkspaceTemplateApply', namespace),
+    kube.list('infrastructure.cluster.x-k8s.io/v1beta1', 'WorkspaceTemplate', namespace),
+    kube.list('events.k8s.io/v1', 'Event', namespace),
+    kube.list('events.k8s.io/v1', 'Event', 'default'),
+  ])
+  const files = [manager?.log, engine?.log].filter((each) => each !== undefined)
+  const logs = await Promise.all(files.map(async (file) => readFile(file, 'utf8')))
+  return [JSON.stringify(lists), ...logs].join('\n')
+}
