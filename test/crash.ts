@@ -5,6 +5,7 @@
 
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import type { Condition } from '../src/api/condition.ts'
 import { labels, annotations as ours } from '../src/api/keys.ts'
@@ -32,7 +33,7 @@ import { createMetrics } from '../src/runtime/metrics.ts'
 import { settingsOf } from '../src/runtime/settings.ts'
 import { seeEstablished } from './bed/core.ts'
 import { startOwnApi } from './bed/own.ts'
-import { type Instant, instantTerraform, type Module } from './instant.ts'
+import { type Backend, type Instant, instantTerraform, type Module } from './instant.ts'
 import { type Blow, type Body, startMortal, type Working } from './mortal.ts'
 import { until } from './until.ts'
 import { aUser } from './user.ts'
@@ -135,14 +136,16 @@ export async function live({ folder, connect }: Site, namespace: string, fate?: 
   const { strike, like } = fate ?? {}
   const client = connect() // of its own: there are only so many watches on a connection
   const at = (name: string): Key => ({ namespace, name })
-  const instant = instantTerraform({ moduleOf })
+  const root = join(folder, namespace)
+  await mkdir(root)
+  const instant = instantTerraform({ moduleOf, backend: aBackend(client, root) })
   const twice = new Set<string>()
   const blowFor = (who: Strike['who']) => (strike?.who === who ? strike : undefined)
   await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const manager = startMortal(client, blowFor('manager'), (body) => aManager(body, namespace))
   const engine = startMortal(client, blowFor('engine'), (body) => {
     if (strike?.isMoved) instant.loseFolders()
-    return anEngine(body, namespace, folder, instant, twice)
+    return anEngine(body, namespace, root, instant, twice)
   })
   const owner = anOwner(client, at, instant)
   const stages: Stage[] = []
@@ -250,7 +253,7 @@ function aManager({ client }: Body, namespace: string): Working {
   return working(cache, async () => manager.work(), manager.stop)
 }
 
-function anEngine(body: Body, namespace: string, folder: string, instant: Instant, twice: Set<string>): Working {
+function anEngine(body: Body, namespace: string, root: string, instant: Instant, twice: Set<string>): Working {
   const client = within(namespace, body.client)
   const cache = createCache({ client, clock: systemClock, random: Math.random, trouble() {} })
   const date = () => new Date()
@@ -290,10 +293,28 @@ function anEngine(body: Body, namespace: string, folder: string, instant: Instan
     metrics: createMetrics(hurried),
     poll: { pollMs: 86_400_000, jitterMs: 0, random: Math.random },
     concurrency: 2,
-    root: folder,
+    root,
     pass,
   })
   return working(cache, engine.work, engine.stop)
+}
+
+// As Terraform's own, which keeps states in Secrets.
+function aBackend(client: Client, root: string): Backend {
+  let serial = 0
+  return {
+    root,
+    type: 'kubernetes',
+    config: { secret_suffix: 'capt', namespace: states },
+    async keep(workspace, state) {
+      const metadata = { namespace: states, name: `tfstate-${workspace}-capt` }
+      if (!state) return client.remove(Secret, metadata)
+      const text = { version: 4, lineage: workspace, serial: ++serial, resources: [...state] }
+      const data = { tfstate: gzipSync(JSON.stringify(text)).toString('base64') }
+      const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, data }
+      await client.apply(Secret, secret, { fieldManager: 'terraform', force: true })
+    },
+  }
 }
 
 function working(cache: Cache, work: () => Promise<void>, stop: () => Promise<void>): Working {
@@ -341,8 +362,10 @@ function anOwner(client: Client, at: (name: string) => Key, { cloud }: Instant) 
       Secret,
     ]
     const found = await Promise.all(kinds.map(async (kind) => client.list(kind, { namespace })))
-    const records = await client.list(Secret, { namespace: states, labels: `${labels.apply}=${namespace}.demo` })
-    return [...found, records].flatMap(({ items }) => items)
+    const { items } = await client.list(Secret, { namespace: states })
+    const isOurs = ({ metadata }: Secret) =>
+      metadata.labels?.[labels.apply] === `${namespace}.demo` || metadata.name === `tfstate-${namespace}.demo-capt`
+    return [...found.flatMap((each) => each.items), ...items.filter(isOurs)]
   }
 
   async function looks(): Promise<Stage['objects']> {
@@ -388,16 +411,16 @@ function anOwner(client: Client, at: (name: string) => Key, { cloud }: Instant) 
     changes: async (spec: JsonRecord) => client.patch(WorkspaceTemplateApply, at('demo'), { spec }),
     seesReady: async (id: string) => user.seesReady(at('demo'), ({ status }) => status?.outputs?.['id'] === id),
     async seesQuiet(like?: Stage['objects']): Promise<Stage['objects']> {
-      let before = await looks()
-      let looksAlike = 0
+      let seen: Stage['objects'] = {}
+      let times = 0 // that nothing was new
       const look = async () => {
-        const now = await looks()
-        looksAlike = isSame(now, before) ? looksAlike + 1 : 0
-        before = now
-        return like ? isSame(now, like) || undefined : looksAlike > 10 || undefined
+        const before = seen
+        seen = await looks()
+        times = isSame(seen, before) ? times + 1 : 0
+        return (like ? isSame(seen, like) : times > 10) || undefined
       }
-      await until('all is quiet', look, { ...patience, withinSeconds: 20 }).catch(() => {})
-      return before
+      await until('all is quiet', look, { ...patience, withinSeconds: 20 }).catch(() => {}) // who compares shows how it differs
+      return seen
     },
     async ends() {
       await client.remove(WorkspaceTemplateApply, at('demo'))
@@ -425,10 +448,10 @@ function isSame(a: Stage['objects'], b: Stage['objects']): boolean {
 // Its name, and the object without what differs from life to life: times, uids, hashes, and what was planned when.
 function masked(object: KubeObject, namespace: string): readonly [string, unknown] {
   const { managedFields: _, resourceVersion: __, annotations = {}, ...metadata } = object.metadata
-  const { [ours.plan]: ___, [ours.approve]: ____, ...notes } = annotations
+  const { [ours.plan]: ___, [ours.approve]: ____, [ours.state]: _____, ...notes } = annotations
   const text = JSON.stringify({ ...object, metadata: { ...metadata, annotations: notes } }, (key, value: unknown) => {
     if (key === 'conditions') return (value as readonly Condition[]).toSorted(byType)
-    return ['salt', 'plan.gz', 'inputs'].includes(key) ? '<bytes>' : value
+    return ['salt', 'plan.gz', 'inputs', 'state', 'tfstate'].includes(key) ? '<bytes>' : value
   })
   const plain = text
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>')

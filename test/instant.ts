@@ -1,7 +1,10 @@
 // Terraform that answers at once: a module is JSON that says which resources there are to be, and a state is kept in memory. It
 // stands in where a test is about what the engine makes of Terraform's answers, not about Terraform. What it makes is in a cloud
 // of its own, and in the state only when a run ends: whoever kills a run in its middle finds the two apart, as with the real one.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { hashOf } from '../src/api/canonical.ts'
+import type { ObjectMeta } from '../src/api/resource.ts'
 import type { Workspace } from '../src/api/workspace.ts'
 import type { Folder, Folders } from '../src/engine/folders.ts'
 import type { Inputs } from '../src/engine/inputs.ts'
@@ -37,14 +40,24 @@ export interface Cloud {
   strays(): readonly string[] // ids of what is in no state
 }
 
-export type Calling = (what: string, act: () => void) => Promise<void>
+export type Calling = (what: string, act: () => void | Promise<void>) => Promise<void>
+
+// Where states are kept beside, so that the engine finds them where it looks for those of Terraform.
+export interface Backend {
+  readonly root: string // of the work folders
+  readonly type: string
+  readonly config: object
+  keep(workspace: string, state: ReadonlyMap<string, unknown> | undefined): Promise<void>
+}
 
 export interface InstantOptions {
   readonly version?: string
   readonly moduleOf?: (inputs: Inputs) => Module // none: main.tf is it, as JSON
+  readonly backend?: Backend
 }
 
-export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }: InstantOptions = {}): Instant {
+export function instantTerraform(options: InstantOptions = {}): Instant {
+  const { version = '1.12.6', moduleOf = moduleOfText, backend } = options
   const states: Instant['states'] = new Map()
   const ids = new Map<string, string>() // of what is in a state
   const begun = new Map<string, string>() // when the last run in a folder began
@@ -181,11 +194,12 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
           for (const address of update) await call(`update ${placeOf(where, address)}`, () => {})
           const made: (readonly [string, string])[] = []
           for (const address of [...replace, ...missing]) made.push(await make(where, address))
-          await calling(`keep the state of ${where.workspace}`, () => {
+          await calling(`keep the state of ${where.workspace}`, async () => {
             for (const [place, id] of made) ids.set(place, id)
             for (const address of gone) state.delete(address)
             for (const [address, value] of Object.entries(resources)) state.set(address, value)
             outputs.set(where.workspace, rest)
+            await backend?.keep(where.workspace, state)
           })
           printed.delete(where.folder)
           return {}
@@ -194,9 +208,10 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
         answer('destroy', where, async () => {
           const state = stateOf(where)
           for (const address of state.keys()) await unmake(where, address)
-          await calling(`keep the state of ${where.workspace}`, () => {
+          await calling(`keep the state of ${where.workspace}`, async () => {
             state.clear()
             outputs.delete(where.workspace)
+            await backend?.keep(where.workspace, state)
           })
         }),
       outputs: async (where) =>
@@ -211,37 +226,46 @@ export function instantTerraform({ version = '1.12.6', moduleOf = moduleOfText }
       push: async (where) => answer('push', where, () => void lefts.delete(where.folder)),
       unlock: async (where) => answer('unlock', where, () => {}),
       forget: async (where) =>
-        answer('forget', where, () => {
+        answer('forget', where, async () => {
           const state = states.get(where.workspace)
           if (!state) return { code: 1, err: `\nError: Workspace "${where.workspace}" doesn't exist\n` }
           if (state.size > 0) return { code: 1, err: '\nError: Workspace is not empty\n' }
-          states.delete(where.workspace)
+          await calling(`forget the state of ${where.workspace}`, async () => {
+            states.delete(where.workspace)
+            await backend?.keep(where.workspace, undefined)
+          })
           return {}
         }),
     }
   }
 
+  const folderOf = ({ uid = '' }: ObjectMeta) => (backend ? join(backend.root, uid) : uid)
   const inFolders = [furnished, initialised, plans, begun, printed, lefts]
   const folders: Folders = {
     async furnish({ metadata }: Workspace, inputs): Promise<Folder> {
-      const uid = metadata.uid ?? ''
-      furnished.set(uid, inputs)
+      const folder = folderOf(metadata)
+      furnished.set(folder, inputs)
       const checksum = hashOf(inputs.files)
       return {
-        folder: uid,
+        folder,
         env: {},
         workspace: metadata.annotations?.['crossplane.io/external-name'] ?? '',
         args: { init: [], plan: [], apply: [], destroy: [] },
         checksum,
-        isInitialised: initialised.get(uid) === checksum,
-        noteRun: async (startedAt) => void begun.set(uid, startedAt),
-        leftState: async () => lefts.get(uid),
-        cutOff: async (startedAt) => (begun.get(uid) === startedAt ? (printed.get(uid) ?? '') : undefined),
-        noteInitialised: async () => void initialised.set(uid, checksum),
+        isInitialised: initialised.get(folder) === checksum,
+        noteRun: async (startedAt) => void begun.set(folder, startedAt),
+        leftState: async () => lefts.get(folder),
+        cutOff: async (startedAt) => (begun.get(folder) === startedAt ? (printed.get(folder) ?? '') : undefined),
+        async noteInitialised() {
+          initialised.set(folder, checksum)
+          if (!backend) return
+          await mkdir(join(folder, '.terraform'), { recursive: true })
+          await writeFile(join(folder, '.terraform/terraform.tfstate'), JSON.stringify({ backend }))
+        },
       }
     },
-    remove: async ({ metadata: { uid = '' } }) => {
-      for (const each of inFolders) each.delete(uid)
+    remove: async ({ metadata }) => {
+      for (const each of inFolders) each.delete(folderOf(metadata))
     },
   }
 

@@ -44,7 +44,7 @@ export interface KilledLife {
 const states = 'capt-terraform-state'
 const api = workspaceAPIs['tf.m.upbound.io']
 const engineCrds = resolve(import.meta.dirname, '../manifests/engine/crds.yaml')
-const patience = { withinSeconds: 240, everyMs: 250 }
+const patience = { withinSeconds: 900, everyMs: 250 }
 const lanes = 2 // lives at a time
 
 const module = `

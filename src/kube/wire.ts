@@ -231,12 +231,15 @@ function multiplexed(origin: string, socket: Socket, { pingEveryMs, pingWithinMs
         )
         let take: ((chunk: Buffer) => void) | undefined
         let trouble: Error | undefined
+        const early: Buffer[] = [] // when both come at once, Node may tell what is in an answer before how it begins
         stream.on('response', (answered) => {
           begun()
           take = open({ status: answered[':status'] ?? 0, headers: answered })
+          for (const chunk of early.splice(0)) handOn(take, chunk, fail)
         })
         stream.on('data', (chunk: Buffer) => {
           if (take) handOn(take, chunk, fail)
+          else early.push(chunk)
         })
         stream.on('error', (error: Error) => {
           trouble ??= error

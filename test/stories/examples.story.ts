@@ -80,9 +80,7 @@ test('the guarded one holds a change until the command that it shows is run', as
   const held = await seeSaying(kube, apply, 'Ready', 'ApprovalRequired')
   expect(engineOf(held)).toBe('postgres-16')
   const { message = '' } = conditionOf(held, 'Ready') ?? {}
-  expect(message).toMatch(
-    /^the plan would delete 0 and replace 1: terraform_data\.database\. To approve: kubectl annotate /,
-  )
+  expect(message).toMatch(/^the plan has 1 to replace \(terraform_data\.database\)\. To approve: kubectl annotate /)
   expect(await run('get')).toMatch(/guarded +guarded +guarded +False +ApprovalRequired /)
   const [, command = ''] = /To approve: kubectl (?<command>.*)$/.exec(message) ?? []
   // What the comment shows is the same word, with PLAN for the plan.

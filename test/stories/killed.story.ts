@@ -8,4 +8,4 @@ test('the manager and the engine are killed six times each, at points drawn from
   const [manager = [], engine = []] = fc.sample(anyBlows(6), 2)
   const lives = await liveUnder({ manager, engine })
   expect(lives.flatMap(troubleIn)).toEqual([])
-}, 600_000)
+}, 1_000_000)
