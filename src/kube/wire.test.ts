@@ -93,7 +93,7 @@ describe('over HTTP/2', () => {
     })
     const { connect: connectAsEver } = http2
     const connecting = vi.spyOn(http2, 'connect').mockImplementation((...args: unknown[]) => {
-      const session = Reflect.apply(connectAsEver, http2, args)
+      const session = Reflect.apply(connectAsEver, http2, args) as http2.ClientHttp2Session
       const request = session.request.bind(session)
       return Object.assign(session, { request: (...how: Parameters<typeof request>) => headLast(request(...how)) })
     })
