@@ -76,6 +76,7 @@ const unfinished = {
   AmbiguousEngine: 'False',
   NameTaken: 'False',
   RevisionGone: 'False', // the template has not the revision that is pinned, and there is no Workspace yet
+  Planning: 'False',
   Creating: 'False',
   Applying: 'False',
   TerraformFailed: 'False',
@@ -146,6 +147,17 @@ export const WorkspaceTemplateApply = kind({
       revision: text({ max: 64 }).optional().describe('Revision that has converged.'),
       applied: flag().optional().describe('Whether it has ever converged.'),
       lastAppliedTime: text({ max: 64 }).optional().describe('When it converged last.'),
+      applyingSince: text({ max: 64 })
+        .optional()
+        .describe('When the run of Terraform began that is under way now, where the engine tells.'),
+      failure: object({
+        class: text({ max: 64 }).describe(
+          'What kind of trouble it is: quota, credentials, dependency, timeout, lock, syntax or unknown.',
+        ),
+        text: text({ max: 65_536 }).describe('Everything Terraform printed of it, without secrets, at most 64 KiB.'),
+      })
+        .optional()
+        .describe('Why the last run of Terraform failed, in full. Gone when it works again.'),
       outputs: outputs(),
     })
       .optional()
@@ -164,6 +176,12 @@ export const WorkspaceTemplateApply = kind({
     { name: 'Template', type: 'string', jsonPath: '.spec.templateRef.name', description: 'The template.' },
     { name: 'Workspace', type: 'string', jsonPath: '.status.workspaceName', description: 'The Workspace.', wide: true },
     ...conditionColumns('Ready'),
+    {
+      name: 'Applying',
+      type: 'date',
+      jsonPath: '.status.applyingSince',
+      description: 'How long Terraform has been at work.',
+    },
     age,
   ],
   readBy: 'workspacetemplateapply',

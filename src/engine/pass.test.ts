@@ -52,6 +52,10 @@ test('a Workspace is created in one pass and four calls, with everything told as
       [ours.cli]: 'tofu 1.12.6',
     },
   })
+  expect(readPlanNote(notes(engine)[ours.plan])).toMatchObject({
+    create: 1,
+    begun: { revision: engine.is()?.status?.atProvider?.checksum, at: '2026-11-15T23:00:00Z' },
+  })
   expect(secretOf(engine)).toEqual({ endpoint: 'https://demo.invalid', number: '3', kubeconfig: 'secret words' })
   expect(engine.objects.get(Secret, connection)).toMatchObject({
     type: 'connection.crossplane.io/v1alpha1',
@@ -139,7 +143,9 @@ test('drift is told, with counts, and left alone where Update is not allowed; go
   expect(messageOf(engine.is(), 'UpToDate')).toBe(
     'not applied, because managementPolicies do not allow Update: 1 to update',
   )
-  expect(readPlanNote(engine.is()?.metadata.annotations?.[ours.plan])).toMatchObject({ update: 1 })
+  const note = () => readPlanNote(engine.is()?.metadata.annotations?.[ours.plan])
+  expect(note()).toMatchObject({ update: 1 })
+  expect(note()?.begun).toBeUndefined()
   engine.instant.states.get('demo')?.set('terraform_data.eks', 'demo')
   await engine.pass()
   expect(tell(engine.is())).toBe(settled)

@@ -122,21 +122,22 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         return plan(desk)
       case 'begin': {
         const { note, planned } = step.changes
+        const begun = { revision: revisionOn(desk), at: now() }
         try {
           await connections.reserve(desk.api, workspace)
         } catch (error) {
           return { failed: refusal(error, step.what) }
         }
         await annotate(desk, {
-          ...(step.what === 'create' && { [crossplane.createPending]: now() }),
+          ...(step.what === 'create' && { [crossplane.createPending]: begun.at }),
           [ours.cli]: cli,
-          [ours.plan]: tellPlanNote(note),
+          [ours.plan]: tellPlanNote({ ...note, begun }),
         })
         // The last before the apply: what is noted and does not end is held to have run.
         const creates = [...planned.create, ...planned.replace]
         await custody.begin(desk, folderOn(desk), keptOn(desk), {
           operation: 'apply',
-          revision: revisionOn(desk),
+          revision: begun.revision,
           creates,
         })
         return { begun: step.what }

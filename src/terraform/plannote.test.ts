@@ -14,6 +14,7 @@ const anyNote = fc.record(
     gone: fc.array(fc.string()),
     again: fc.array(fc.string()),
     held: fc.constantFrom('Destructive', 'Interrupted', 'AnotherCLI'),
+    begun: fc.record({ revision: fc.string(), at: fc.string() }),
   },
   { requiredKeys: ['id', 'create', 'update', 'replace', 'delete', 'gone'] },
 )

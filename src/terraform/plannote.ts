@@ -11,6 +11,12 @@ export interface PlanNote {
   readonly gone: readonly string[] // addresses of what would be deleted or replaced, the first 20
   readonly again?: readonly string[] // addresses of what a killed apply may have made already, the first 20
   readonly held?: Held
+  readonly begun?: Begun // its apply; that it has ended is told in the status
+}
+
+export interface Begun {
+  readonly revision: string
+  readonly at: string
 }
 
 // Why it waits. Destructive: it deletes or replaces, and the Workspace is guarded. Interrupted: an apply was killed, and
@@ -26,12 +32,23 @@ export function tellPlanNote(note: PlanNote): string {
 export function readPlanNote(text: string | undefined): PlanNote | undefined {
   const note = readJson(text ?? '')
   if (!isRecord(note) || typeof note['id'] !== 'string' || note['id'] === '') return undefined
-  const { id, create, update, replace, delete: deleted, gone, again, held } = note
+  const { id, create, update, replace, delete: deleted, gone, again, held, begun } = note
   if (!isCount(create) || !isCount(update) || !isCount(replace) || !isCount(deleted)) return undefined
   if (!isTexts(gone) || !(again === undefined || isTexts(again))) return undefined
   const why = reasonsToHold.find((each) => each === held)
   if (held !== undefined && why === undefined) return undefined
-  return { id, create, update, replace, delete: deleted, gone, ...(again && { again }), ...(why && { held: why }) }
+  if (begun !== undefined && !isBegun(begun)) return undefined
+  return {
+    id,
+    create,
+    update,
+    replace,
+    delete: deleted,
+    gone,
+    ...(again && { again }),
+    ...(why && { held: why }),
+    ...(begun && { begun: { revision: begun.revision, at: begun.at } }),
+  }
 }
 
 // "1 to create, 2 to replace (aws_eks_cluster.this, aws_vpc.this)"
@@ -43,6 +60,10 @@ export function tellChanges(note: Omit<PlanNote, 'id'>): string {
   const isMore = note.replace + note.delete > note.gone.length
   const gone = [...note.gone, ...(isMore ? ['…'] : [])].join(', ')
   return counts.join(', ') + (note.gone.length > 0 ? ` (${gone})` : '')
+}
+
+function isBegun(value: unknown): value is Begun {
+  return isRecord(value) && typeof value['revision'] === 'string' && typeof value['at'] === 'string'
 }
 
 function isCount(value: unknown): value is number {

@@ -63,11 +63,11 @@ describe('a Workspace is', () => {
   test.each<[string, string, Facts]>([
     ['waiting', 'that no engine has seen', { annotations: ours, finalizers: ['capt.appthrust.io/hold'] }],
     ['waiting', 'that no engine has seen and that may only plan', { policies: ['Observe'] }],
-    ['creating', 'that an engine has taken', { finalizers: ['finalizer.managedresource.crossplane.io'] }],
+    ['planning', 'that an engine has taken', { finalizers: ['finalizer.managedresource.crossplane.io'] }],
     ['creating', 'whose first apply runs', { annotations: pending }],
     ['creating', 'whose first apply is done, and not yet seen to be', { conditions: [creating, synced(2)] }],
-    ['creating', 'with changes pending', { conditions: [synced(2)] }],
-    ['creating', 'that failed before it was changed', { conditions: [failed(1)] }],
+    ['planning', 'with changes pending', { conditions: [synced(2)] }],
+    ['planning', 'that failed before it was changed', { conditions: [failed(1)] }],
     ['converged', 'with everything said of the present generation', { conditions: converged }],
     ['converged', 'that was held before', { conditions: converged, annotations: plan() }],
     ['converged', 'that may do all but delete', { conditions: converged, policies: ['Observe', 'Create', 'Update'] }],
@@ -119,10 +119,41 @@ test('it tells since when it is being created', () => {
   expect(since({ ...pending, ...succeeded })).toMatchObject({ is: 'creating', since: undefined })
 })
 
+describe('a change of what is there is', () => {
+  const engine = { 'capt.appthrust.io/cli': 'tofu 1.12.6', 'capt.appthrust.io/revision': 'r2' }
+  const begun = (revision: string, at: string) => ({
+    'capt.appthrust.io/plan': JSON.stringify({
+      id: 'p1',
+      create: 0,
+      update: 1,
+      replace: 0,
+      delete: 0,
+      gone: [],
+      begun: { revision, at },
+    }),
+  })
+  const [before, later] = ['2026-11-15T23:00:00Z', '2026-11-16T08:00:00Z']
+  test.each<[string, object, Record<string, string>]>([
+    ['planned before it is applied', { is: 'planning' }, engine],
+    ['applied since its plan was noted', { is: 'applying', since: later }, { ...engine, ...begun('r2', later) }],
+    ['planned while the note is of another revision', { is: 'planning' }, { ...engine, ...begun('r1', later) }],
+    ['planned while the note is of a run that has ended', { is: 'planning' }, { ...engine, ...begun('r2', before) }],
+    ['one or the other, where the engine does not tell', { is: 'applying', since: undefined }, {}],
+  ])('%s', (_, stage, annotations) => {
+    expect(progressOf(aWorkspace({ annotations, conditions: [ready, synced(1)] }))).toMatchObject(stage)
+  })
+})
+
 test('it tells why it failed', () => {
   expect(progressOf(aWorkspace({ conditions: [failed(2)] }))).toMatchObject({
     is: 'failed',
     failure: { step: 'observe', summary: 'cannot get it' },
+  })
+})
+
+test('what is known to be secret is not told with it', () => {
+  expect(progressOf(aWorkspace({ conditions: [failed(2)] }), ['cannot get'])).toMatchObject({
+    failure: { summary: '*** it', text: '*** it' },
   })
 })
 

@@ -9,8 +9,9 @@ export type Stage =
   | { readonly is: 'leaving'; readonly failure: Failure | undefined }
   | { readonly is: 'paused' }
   | { readonly is: 'waiting' } // no engine has left a sign yet
-  | { readonly is: 'creating'; readonly since: string | undefined } // for the first time
-  | { readonly is: 'applying' } // what was asked last has not been done yet
+  | { readonly is: 'planning' } // what was asked last is looked at
+  | { readonly is: 'creating'; readonly since: string | undefined } // for the first time; undefined: it has ended just now
+  | { readonly is: 'applying'; readonly since: string | undefined } // undefined: its engine does not tell whether it still plans
   | { readonly is: 'failed'; readonly failure: Failure }
   | { readonly is: 'held'; readonly note: PlanNote }
   | { readonly is: 'planOnly' } // its policies forbid to carry out what was planned
@@ -22,22 +23,23 @@ export type Progress = Stage & {
   readonly isDrifted: boolean | undefined // undefined: the engine does not tell
 }
 
-export function progressOf(workspace: Workspace): Progress {
+// `secrets` are values that must not be seen in what Terraform printed.
+export function progressOf(workspace: Workspace, secrets: readonly string[] = []): Progress {
   return {
     outputs: workspace.status?.atProvider?.outputs ?? {},
     note: noteOn(workspace),
     isDrifted: isDrifted(workspace),
-    ...stageOf(workspace),
+    ...stageOf(workspace, secrets),
   }
 }
 
-function stageOf(workspace: Workspace): Stage {
+function stageOf(workspace: Workspace, secrets: readonly string[]): Stage {
   const { metadata, spec } = workspace
   const synced = conditionOf(workspace, 'Synced')
   const ready = conditionOf(workspace, 'Ready')
   // One of an earlier generation is old news.
   const trouble = synced?.reason === 'ReconcileError' && !isOld(synced, workspace) ? (synced.message ?? '') : undefined
-  const failure = trouble === undefined ? undefined : readFailure(trouble)
+  const failure = trouble === undefined ? undefined : readFailure(trouble, secrets)
   if (metadata.deletionTimestamp !== undefined) return { is: 'leaving', failure }
   if (isPaused(workspace)) return { is: 'paused' }
   const note = noteOn(workspace)
@@ -45,7 +47,7 @@ function stageOf(workspace: Workspace): Stage {
   // engine says stays until the run that was approved has ended.
   if (note && failure?.summary.startsWith('held')) {
     const isApproved = metadata.annotations?.[annotations.approve] === note.id
-    return note.held && !isApproved ? { is: 'held', note } : { is: 'applying' }
+    return note.held && !isApproved ? { is: 'held', note } : working(workspace)
   }
   if (failure) return { is: 'failed', failure }
   if (!isAllowed(spec.managementPolicies, 'Create') || !isAllowed(spec.managementPolicies, 'Update'))
@@ -53,9 +55,20 @@ function stageOf(workspace: Workspace): Stage {
   if (ready?.status === 'True') {
     // An old Ready and an old Synced stay until all is done, for many minutes: only the generation tells.
     const isDone = synced?.status === 'True' && synced.observedGeneration === metadata.generation
-    return { is: isDone ? 'converged' : 'applying' }
+    return isDone ? { is: 'converged' } : working(workspace)
   }
-  return hasSign(workspace) ? { is: 'creating', since: creatingSince(workspace) } : { is: 'waiting' }
+  if (ready || isBegun(workspace)) return { is: 'creating', since: creatingSince(workspace) }
+  return { is: hasSign(workspace) ? 'planning' : 'waiting' }
+}
+
+// On a change of what is there already. Our engine notes when it has planned and begins; of another's nothing is seen.
+function working(workspace: Workspace): Stage {
+  const notes = workspace.metadata.annotations ?? {}
+  if (notes[annotations.cli] === undefined) return { is: 'applying', since: undefined }
+  const { begun } = noteOn(workspace) ?? {}
+  const told = conditionOf(workspace, 'Synced')?.lastTransitionTime ?? ''
+  const isNow = begun !== undefined && begun.revision === notes[annotations.revision] && begun.at >= told
+  return isNow ? { is: 'applying', since: begun.at } : { is: 'planning' }
 }
 
 // No policies at all are a pause, too. That the engine knows of it is not waited for.
@@ -63,13 +76,17 @@ function isPaused({ metadata, spec }: Workspace): boolean {
   return metadata.annotations?.[crossplane.paused] === 'true' || spec.managementPolicies?.length === 0
 }
 
-function hasSign({ metadata, status }: Workspace): boolean {
-  const { annotations: notes = {}, finalizers = [] } = metadata
+function hasSign(workspace: Workspace): boolean {
+  const { metadata, status } = workspace
   return (
-    finalizers.includes(crossplane.finalizer) ||
-    [crossplane.createPending, crossplane.createSucceeded, crossplane.createFailed].some((key) => key in notes) ||
+    metadata.finalizers?.includes(crossplane.finalizer) === true ||
+    isBegun(workspace) ||
     (status?.conditions?.length ?? 0) > 0
   )
+}
+
+function isBegun({ metadata: { annotations: notes = {} } }: Workspace): boolean {
+  return [crossplane.createPending, crossplane.createSucceeded, crossplane.createFailed].some((key) => key in notes)
 }
 
 // While the first apply runs this is all that can be seen of it.

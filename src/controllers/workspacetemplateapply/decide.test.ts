@@ -358,9 +358,35 @@ describe('while it is to stay', () => {
       revision,
       outputs: { old: null },
     })
-    expect(decide(having(made(asked, failed))).status).toEqual({
-      workspaceName: 'vpc',
-      workspaceAPI: 'tf.m.upbound.io',
+  })
+
+  describe('the status tells, as long as it is so,', () => {
+    const where = { workspaceName: 'vpc', workspaceAPI: 'tf.m.upbound.io' }
+    const told = (seen: Seen, status: object) => decide({ ...seen, apply: changed(seen.apply, {}, {}, status) }).status
+    const quota = { class: 'quota', text: 'VpcLimitExceeded' }
+    const broken = having(made(asked, failed))
+
+    test('why Terraform failed, in full', () => {
+      expect(told(broken, {})).toEqual({ ...where, failure: quota })
+      expect(told(broken, { failure: quota })).toEqual(where)
+      expect(told(broken, { failure: { ...quota, class: 'lock' } })).toEqual({ ...where, failure: { class: 'quota' } })
+      expect(told(having(made()), { failure: quota })).toMatchObject({ failure: null })
+    })
+
+    test('but no secret that the text holds', () => {
+      const stored = (text: string) => ({ 'r.json': Buffer.from(JSON.stringify({ limit: text })).toString('base64') })
+      const secret = { ...varsSecret, data: { ...varsSecret.data, ...stored('VpcLimitExceeded') } }
+      const plan = decide({ ...broken, secret })
+      expect(plan.status).toMatchObject({ failure: { text: '***' } })
+      expect(messageOf(plan, 'Ready')).toMatch(/^\*\*\* /)
+    })
+
+    test('since when Terraform is at work', () => {
+      const began = '2026-11-16T11:59:00Z'
+      const running = having(made(asked, [], { [crossplane.createPending]: began }))
+      expect(told(running, {})).toEqual({ ...where, applyingSince: began })
+      expect(told(running, { applyingSince: began })).toEqual(where)
+      expect(told(having(made()), { applyingSince: began })).toMatchObject({ applyingSince: null })
     })
   })
 

@@ -146,19 +146,19 @@ describe('when it leaves', () => {
       says: 'waits until',
       does: 'patch Workspace team/vpc, delete Workspace team/vpc',
     },
-    {
-      when: 'the destroy fails',
+    ...['delete', 'connect'].map((step) => ({
+      when: `the ${step} fails`,
       seen: leaving(
         having({
           ...altered(made(), { ...going, finalizers: [] }),
           status: {
-            conditions: failed.map((each) => ({ ...each, message: (each.message ?? '').replace('create', 'delete') })),
+            conditions: failed.map((each) => ({ ...each, message: (each.message ?? '').replace('create', step) })),
           },
         }),
       ),
-      says: 'Terraform cannot destroy what Workspace team/vpc built',
+      says: 'Terraform cannot destroy what Workspace team/vpc built: VpcLimitExceeded',
       does: '',
-    },
+    })),
   ])('when $when', ({ seen, says, does }) => {
     const plan = decide(seen)
     const message = messageOf(plan, 'Deleting')

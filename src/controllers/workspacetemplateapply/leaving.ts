@@ -8,13 +8,13 @@ import { crossplane, type Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect, Plan, Ref } from '../../runtime/plan.ts'
 import { varsSecretOf } from '../../terraform/identity.ts'
-import { progressOf } from '../../terraform/progress.ts'
+import { type Progress, progressOf } from '../../terraform/progress.ts'
 import { unserved } from './engines.ts'
 import { finalizer } from './finalizer.ts'
 import { resume } from './live.ts'
-import { commandTo, tellFailure } from './progress.ts'
+import { commandTo, passingStatus, tellFailure } from './progress.ts'
 import { beside, recordedOn, workspaceKey } from './relations.ts'
-import { letSecretVarsGo } from './secretvars.ts'
+import { letSecretVarsGo, secretsIn } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
 import { standingOf } from './standing.ts'
 import { letGo, release } from './wish.ts'
@@ -52,19 +52,19 @@ export function leaving(seen: Seen): Plan {
   }
 }
 
-function destroyed({ apply, dependents, ring }: Seen, where: Where, workspace: Workspace): Plan {
+function destroyed({ apply, dependents, ring, secret }: Seen, where: Where, workspace: Workspace): Plan {
   // Those that wait for each other would wait for ever.
   if (dependents.length > 0 && !ring) return waiting(`is still used by ${dependents.join(', ')}: delete that first`)
   const isGoing = workspace.metadata.deletionTimestamp !== undefined
   const remove: Effect = { do: 'delete', resource: where.api.workspace, object: workspace }
   const effects = [...resume(apply, where, workspace), ...release(where, workspace), ...(isGoing ? [] : [remove])]
-  return { ...waiting(tellDestroying(workspace)), effects }
+  const progress = progressOf(workspace, secretsIn(secret))
+  return { ...waiting(tellDestroying(workspace, progress)), effects, status: passingStatus(apply, progress) }
 }
 
-function tellDestroying(workspace: Workspace): string {
+function tellDestroying(workspace: Workspace, progress: Progress): string {
   const name = tellObject(workspace)
-  const progress = progressOf(workspace)
-  if (progress.is === 'leaving' && progress.failure?.step === 'delete') {
+  if (progress.is === 'leaving' && progress.failure) {
     return `Terraform cannot destroy what ${name} built: ${tellFailure(progress.failure)}`
   }
   if (workspace.metadata.annotations?.[crossplane.paused] === 'true') {

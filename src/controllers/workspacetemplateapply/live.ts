@@ -136,8 +136,8 @@ function absent(seen: Seen, where: Where, { rendered, isPinned }: Resolved): Cou
 }
 
 function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinned }: Resolved): Course {
-  const { apply, now } = seen
-  const course = tellProgress(apply, where, workspace, now)
+  const { apply } = seen
+  const course = tellProgress(seen, where, workspace)
   const unpause = resume(apply, where, workspace)
   if (isPinned && course.applied.reason === 'Converged') {
     const message = 'the template has a newer revision than the one that templateRef pins'
@@ -178,8 +178,9 @@ export function resume(apply: WorkspaceTemplateApply, { api }: Where, workspace:
   return [{ do: 'withdraw', resource: api.workspace, object: workspace, fieldManager: 'capt-pause' }]
 }
 
-function frozen({ apply, now }: Seen, where: Where, workspace: Workspace, { rendered }: Resolved): Course {
-  const { others } = tellProgress(apply, where, workspace, now)
+function frozen(seen: Seen, where: Where, workspace: Workspace, { rendered }: Resolved): Course {
+  const { apply } = seen
+  const { others } = tellProgress(seen, where, workspace)
   const changes = rendered ? differencesOf(wishOf(apply, where, rendered), workspace) : undefined
   const what =
     changes === undefined

@@ -9,7 +9,8 @@ import type { Effect } from '../../runtime/plan.ts'
 import type { Failure } from '../../terraform/failure.ts'
 import { type PlanNote, tellChanges } from '../../terraform/plannote.ts'
 import { type Progress, progressOf } from '../../terraform/progress.ts'
-import type { Where } from './seen.ts'
+import { secretsIn } from './secretvars.ts'
+import type { Seen, Where } from './seen.ts'
 import { guardOf, isOpen } from './wish.ts'
 
 type Apply = WorkspaceTemplateApply
@@ -17,16 +18,19 @@ type Apply = WorkspaceTemplateApply
 const say = vocabulary(WorkspaceTemplateApply.words)
 const mostOutputBytes = 65_536
 
+type Whom = Pick<Seen, 'apply' | 'now' | 'secret'>
+
 export interface Told {
   readonly applied: Said
   readonly others: readonly Said[] // Synced and Drifted, as far as they are known
   readonly status: JsonRecord
 }
 
-export function tellProgress(apply: Apply, where: Where, workspace: Workspace, now: Date): Told {
+export function tellProgress({ apply, now, secret }: Whom, where: Where, workspace: Workspace): Told {
   const isGuarded = guardOf(apply, where) === 'policies'
   // Policies that are our own guard are none of the user's: what they hold is told as that.
-  const progress = progressOf(isGuarded ? { ...workspace, spec: withoutPolicies(workspace) } : workspace)
+  const told = isGuarded ? { ...workspace, spec: withoutPolicies(workspace) } : workspace
+  const progress = progressOf(told, secretsIn(secret))
   const revision = workspace.metadata.annotations?.[annotations.revision]
   const isHeld = isGuarded && revision !== undefined && revision !== apply.status?.revision && !isOpen(apply, revision)
   const isConverged = progress.is === 'converged' && !isHeld
@@ -44,9 +48,23 @@ export function tellProgress(apply: Apply, where: Where, workspace: Workspace, n
     status: {
       workspaceName: where.name,
       workspaceAPI: where.api.group,
+      ...passingStatus(apply, progress),
       ...(isConverged && convergedStatus(apply, revision, progress, now)),
     },
   }
+}
+
+// What is true for a while, and goes by itself.
+export function passingStatus({ status = {} }: Apply, progress: Progress): JsonRecord {
+  const { applyingSince, failure } = status
+  const failed = 'failure' in progress ? progress.failure : undefined
+  return mergePatch(
+    { ...(applyingSince !== undefined && { applyingSince }), ...(failure && { failure }) },
+    {
+      applyingSince: 'since' in progress ? progress.since : undefined,
+      failure: failed && { class: failed.class, text: failed.text },
+    },
+  )
 }
 
 function withoutPolicies({ spec }: Workspace): Workspace['spec'] {
@@ -67,10 +85,12 @@ function tellStage(apply: Apply, where: Where, workspace: Workspace, progress: P
             'EngineSilent',
             `no engine has looked at ${name} for 2 minutes: see whether the one that serves ${where.api.group} runs`,
           )
+    case 'planning':
+      return say('Applied', 'Planning', 'Terraform finds out what there is to do')
     case 'creating':
-      return say('Applied', 'Creating', 'Terraform builds it for the first time')
+      return say('Applied', 'Creating', `Terraform builds it for the first time${changesOf(progress)}`)
     case 'applying':
-      return say('Applied', 'Applying', 'Terraform carries a change out')
+      return say('Applied', 'Applying', `Terraform carries a change out${changesOf(progress)}`)
     case 'failed':
       return say('Applied', 'TerraformFailed', tellFailure(progress.failure))
     case 'held':
@@ -82,6 +102,11 @@ function tellStage(apply: Apply, where: Where, workspace: Workspace, progress: P
     case 'leaving':
       return say('Applied', 'Applying', `${name} is being deleted`)
   }
+}
+
+// Of the run that is under way.
+function changesOf({ note }: Progress): string {
+  return note?.begun ? `: ${tellChanges(note)}` : ''
 }
 
 export function tellFailure({ summary, class: kind, hint }: Failure): string {

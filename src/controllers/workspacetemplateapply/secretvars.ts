@@ -8,6 +8,7 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect } from '../../runtime/plan.ts'
 import { applyLabelOf, varsSecretOf } from '../../terraform/identity.ts'
 import { type Rendered, varsKeyOf } from '../../terraform/render.ts'
+import { valuesIn } from '../../terraform/secretvalues.ts'
 import { beside } from './relations.ts'
 import type { Seen } from './seen.ts'
 
@@ -17,6 +18,12 @@ const encoded = (text: string) => Buffer.from(text).toString('base64')
 export function saltIn(secret: Secret | undefined): Sealed | undefined {
   const salt = secret?.data?.[saltKey]
   return salt === undefined ? undefined : seal(Buffer.from(salt, 'base64').toString())
+}
+
+// What must not be seen of it in what Terraform prints.
+export function secretsIn(secret: Secret | undefined): readonly string[] {
+  const values = Object.entries(secret?.data ?? {}).filter(([key]) => key !== saltKey)
+  return values.flatMap(([, value]) => valuesIn(Buffer.from(value, 'base64').toString()))
 }
 
 // `others` are the revisions that are kept beside this one.
