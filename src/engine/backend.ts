@@ -1,12 +1,12 @@
-// Which backend a folder was initialised with, and the state and the lock it keeps there, where that is the `kubernetes`
+// Which backend a folder was initialised with, and the state it keeps there, where that is the `kubernetes`
 // backend of the cluster we serve. Of any other backend only its name is known. Nothing is written here.
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { Lease, Secret } from '../api/neighbours.ts'
+import { Secret } from '../api/neighbours.ts'
 import { isRecord, type JsonRecord, readJson } from '../api/record.ts'
-import { type Key, type KubeObject, type Resource, tellRef } from '../api/resource.ts'
+import { type Key, tellRef } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { readStateHead, type StateFound, type StateHead } from '../terraform/state.ts'
@@ -76,18 +76,13 @@ export async function fetchState(client: Pick<Client, 'get'>, key: Key): Promise
   const where = tellRef(Secret, key)
   let bytes = Buffer.alloc(0)
   for (let part = 0; ; part++) {
-    const secret = await find(client, Secret, part === 0 ? key : { ...key, name: `${key.name}-${part}` })
+    const secret = await find(client, part === 0 ? key : { ...key, name: `${key.name}-${part}` })
     const more = secret?.data?.['tfstate']
     if (more === undefined) return { where, head: part === 0 ? 'absent' : 'damaged', bytes }
     bytes = Buffer.concat([bytes, Buffer.from(more, 'base64')])
     const head = await headOf(bytes)
     if (head !== 'cut') return { where, head, bytes }
   }
-}
-
-// Undefined where nobody ever locked it.
-export async function fetchLock(client: Pick<Client, 'get'>, { namespace, name }: Key): Promise<Lease | undefined> {
-  return find(client, Lease, { ...(namespace !== undefined && { namespace }), name: `lock-${name}` })
 }
 
 async function headOf(bytes: Buffer): Promise<StateHead | 'damaged' | 'cut'> {
@@ -98,9 +93,9 @@ async function headOf(bytes: Buffer): Promise<StateHead | 'damaged' | 'cut'> {
   }
 }
 
-async function find<T extends KubeObject>(client: Pick<Client, 'get'>, resource: Resource<T>, key: Key) {
+async function find(client: Pick<Client, 'get'>, key: Key): Promise<Secret | undefined> {
   try {
-    return await client.get(resource, key)
+    return await client.get(Secret, key)
   } catch (error) {
     if (isNotFound(error, key.name)) return undefined
     throw error

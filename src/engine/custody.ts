@@ -12,7 +12,7 @@ import { backendOf, fetchState, type State, stateKey } from './backend.ts'
 import type { Folder } from './folders.ts'
 import type { Inputs } from './inputs.ts'
 import { inFlight } from './interrupted.ts'
-import { isAlive, type Machine } from './life.ts'
+import type { Machine } from './life.ts'
 import { judgeLock, readLockError } from './locks.ts'
 import type { Memory } from './memory.ts'
 import type { LeftOut, Records, Whose } from './records.ts'
@@ -118,11 +118,9 @@ export function createCustody(options: CustodyOptions): Custody {
       if (!lock) return ran
       const { run: noted } = await records.recall(whose)
       const unlock = whose.workspace.metadata.annotations?.[annotations.unlock]
-      // No folder is furnished while a command of ours still runs in it.
-      const isHere = noted !== undefined && (await where.cutOff(noted.startedAt)) !== undefined
-      const alive = isHere ? false : noted?.child && (await isAlive(noted.child))
-      const verdict = judgeLock({ lock, run: noted, me: machine, isAlive: alive, unlock })
-      if (verdict.is === 'free') return ran
+      // It was in this very folder, and none is furnished while a command of ours still runs in it.
+      const hasEnded = noted !== undefined && (await where.cutOff(noted.startedAt)) !== undefined
+      const verdict = judgeLock({ lock, run: noted, me: machine, hasEnded, unlock })
       if (verdict.is !== 'releasable') return { ...ran, err: `${ran.err}\n${verdict.message}\n` }
       log.warn('releasing a lock', { object: whose.workspace.metadata.name, lock: lock.id, why: verdict.why })
       const released = await terraform.unlock(where, lock.id)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Lease } from '../api/neighbours.ts'
-import { judgeLock, type Lock, type LockQuestion, type LockVerdict, readLock, readLockError } from './locks.ts'
+import { judgeLock, type Lock, type LockQuestion, type LockVerdict, readLockError } from './locks.ts'
 import type { Run } from './memory.ts'
 
 const me = { host: 'engine-0', bootId: 'boot' }
@@ -16,16 +15,13 @@ const run: Run = {
   startedAt: '2026-11-16T12:00:00.000Z',
   instance: 'i',
   ...me,
-  child: { pid: 17, startTime: '4711' },
   creates: [],
 }
-const killed: LockQuestion = { lock, run, me, isAlive: false, unlock: undefined }
+const killed: LockQuestion = { lock, run, me, hasEnded: true, unlock: undefined }
 
 test.each<[string, Partial<LockQuestion>, LockVerdict['is']]>([
-  ['nobody holds it', { lock: undefined }, 'free'],
   ['our run was killed', {}, 'releasable'],
-  ['our run still goes on, though the engine began anew', { isAlive: true }, 'ours'],
-  ['nobody knows whether our run goes on', { isAlive: undefined }, 'somebodys'],
+  ['nobody knows whether our run goes on', { hasEnded: false }, 'somebodys'],
   ['no run of ours is known', { run: undefined }, 'somebodys'],
   ['our run was on another machine', { run: { ...run, host: 'engine-1' } }, 'somebodys'],
   ['our run was before the machine was started again', { run: { ...run, bootId: 'before' } }, 'somebodys'],
@@ -37,7 +33,6 @@ test.each<[string, Partial<LockQuestion>, LockVerdict['is']]>([
   ['the container has no user name', { lock: { ...lock, who: '@engine-0' } }, 'releasable'],
   ['a user released it', { run: undefined, unlock: lock.id }, 'releasable'],
   ['a user released another one', { run: undefined, unlock: 'ffff' }, 'somebodys'],
-  ['a user released one that our own run holds', { isAlive: true, unlock: lock.id }, 'ours'],
 ])('when %s', (_, facts, is) => {
   expect(judgeLock({ ...killed, ...facts }).is).toBe(is)
 })
@@ -59,32 +54,6 @@ test('of a lock that is not ours people read who holds it, since when, and the w
   expect('message' in verdict && verdict.message).toContain(
     'by somebody since an unknown time (unknown operation, lock x)',
   )
-})
-
-const aLease = (spec: NonNullable<Lease['spec']>, info?: string): Lease => ({
-  apiVersion: 'coordination.k8s.io/v1',
-  kind: 'Lease',
-  metadata: {
-    name: 'lock-tfstate-default.demo-capt',
-    ...(info && { annotations: { 'app.terraform.io/lock-info': info } }),
-  },
-  spec,
-})
-
-test('a Lease of the backend is a lock while somebody holds it', () => {
-  const info = JSON.stringify({
-    ID: lock.id,
-    Operation: lock.operation,
-    Info: '',
-    Who: lock.who,
-    Version: '1.12.6',
-    Created: lock.created,
-    Path: '',
-  })
-  expect(readLock(aLease({ holderIdentity: lock.id }, info))).toEqual(lock)
-  expect(readLock(aLease({}))).toBeUndefined()
-  expect(readLock(undefined)).toBeUndefined()
-  expect(readLock(aLease({ holderIdentity: 'x' }, '{'))).toEqual({ id: 'x', who: '', operation: '', created: '' })
 })
 
 const refused = `

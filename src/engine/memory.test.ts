@@ -11,7 +11,6 @@ const run: Run = {
   instance: 'engine-1',
   host: 'engine-0',
   bootId: 'boot',
-  child: { pid: 17, startTime: '4711' },
   creates: ['aws_vpc.this'],
 }
 
@@ -34,8 +33,6 @@ test('what was packed is remembered', async () => {
   const data = { run: packRun(run), state: packState(state), inputs: packed ?? '' }
   expect(await readMemory(data)).toEqual({ run, state, inputs })
   expect(await readMemory({})).toEqual({})
-  const { child: _, ...childless } = run
-  expect(await readMemory({ run: packRun(childless) })).toEqual({ run: childless })
 })
 
 test('of more addresses than there is room for, it is remembered that they were many', async () => {
@@ -62,7 +59,6 @@ test.each<[string, Readonly<Record<string, string>>]>([
   ['no JSON', { run: btoa('{'), state: btoa('{'), inputs: gzipSync('{').toString('base64') }],
   ['a run without its host', { run: base64({ ...run, host: undefined }) }],
   ['a run of another kind', { run: base64({ ...run, operation: 'import' }) }],
-  ['a run with a child that is none', { run: base64({ ...run, child: 17 }) }],
   ['a run with addresses that are none', { run: base64({ ...run, creates: [1] }) }],
   ['a state without a serial', { state: base64({ lineage: 'l', isEmpty: false }) }],
   ['inputs without files', { inputs: gzipSync(JSON.stringify({ ...inputs, files: undefined })).toString('base64') }],

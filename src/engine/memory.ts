@@ -5,7 +5,6 @@ import { gunzip, gzip } from 'node:zlib'
 import { isRecord, readJson } from '../api/record.ts'
 import type { StateHead } from '../terraform/state.ts'
 import type { Inputs } from './inputs.ts'
-import type { Process } from './life.ts'
 
 // An apply or a destroy, written down before it begins.
 export interface Run {
@@ -15,7 +14,6 @@ export interface Run {
   readonly instance: string // which life of which engine
   readonly host: string
   readonly bootId: string // of the machine since it was last started
-  readonly child?: Process // once it is known
   readonly creates: readonly string[] | 'many' // addresses that the plan would create or replace
 }
 
@@ -71,12 +69,10 @@ async function unzipped(base64 = ''): Promise<unknown> {
 
 function isRun(value: unknown): value is Run {
   if (!isRecord(value)) return false
-  const { operation, revision, startedAt, instance, host, bootId, child, creates } = value
+  const { operation, revision, startedAt, instance, host, bootId, creates } = value
   return (
     (operation === 'apply' || operation === 'destroy') &&
     isTexts([revision, startedAt, instance, host, bootId]) &&
-    (child === undefined ||
-      (isRecord(child) && typeof child['pid'] === 'number' && typeof child['startTime'] === 'string')) &&
     (creates === 'many' || isTexts(creates))
   )
 }

@@ -63,14 +63,11 @@ async function aStage() {
   return { tenant, namespace, client, wish, whose, recordsBy, records: recordsBy(client), secretsIn, copies }
 }
 
-test('a run is noted, noted again with its process, and ends with what it left behind, of which nothing stays in the end', async () => {
+test('a run is noted and ends with what it left behind, of which nothing stays in the end', async () => {
   const { records, whose, secretsIn, namespace } = await aStage()
   expect(await records.recall(whose)).toEqual({})
   await records.noteRun(whose, run)
   expect(await records.recall(whose)).toEqual({ run })
-  const withChild = { ...run, child: { pid: 17, startTime: '4711' } }
-  await records.noteRun(whose, withChild)
-  expect(await records.recall(whose)).toEqual({ run: withChild })
   expect(await records.ended(whose, { state: head(7), inputs })).toBeUndefined()
   expect(await records.recall(whose)).toEqual({ state: head(7), inputs })
   await records.noteRun(whose, { ...run, operation: 'destroy' })

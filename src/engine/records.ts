@@ -1,7 +1,7 @@
 // What outlives a run, in Secrets: the engine's memory of a Workspace, copies of its state from before each apply, and the
 // text of its last plan. Nothing is decided here, and nothing of it is needed to go on when all of it is lost.
 //
-// Flow. `noteRun` before a run begins, again when its process is known; `ended` after it. `keepState` before what may change
+// Flow. `noteRun` before a run begins, `ended` after it. `keepState` before what may change
 // the state, `keepPlan` after a plan with changes, `forget` once everything is destroyed.
 // Guarantees. A memory is one Secret and changes in one write, so that a kill leaves it as before or as after. Every call may
 // be repeated. What is too large is left out, with a sentence why, and never keeps a run from going on.
