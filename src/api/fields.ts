@@ -2,13 +2,30 @@
 import { conditions } from './condition.ts'
 import { anything, flag, integer, list, listBy, mapOf, object, oneOf, type Rule, text } from './schema.ts'
 
+const nameOfObject = '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$'
+
 export const objectName = (max = 253) =>
   text({
     min: 1,
     max,
     matches: {
-      pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$',
+      pattern: nameOfObject,
       message: 'write the name of an object: lower-case letters, digits, - and .',
+    },
+  })
+
+export function isObjectName(name: string): boolean {
+  return name.length <= 253 && new RegExp(nameOfObject).test(name)
+}
+
+// In a template, where parts of it may be filled in. Written with braces apart: clusterctl would take them for a variable of its own.
+export const nameToFill = () =>
+  text({
+    min: 1,
+    max: 253,
+    matches: {
+      pattern: '^([a-z0-9.-]|\\$\\{[A-Za-z_][A-Za-z0-9_-]*\\})+$',
+      message: 'write the name of an object: lower-case letters, digits, - and ., and placeholders of variables',
     },
   })
 
@@ -31,9 +48,9 @@ export const templateRef = () =>
     namespace: namespaceName().optional().describe(otherNamespace),
   })
 
-export const secretRef = () =>
+export const secretRef = (name = objectName) =>
   object({
-    name: objectName().describe('Name of the Secret.'),
+    name: name().describe('Name of the Secret.'),
     namespace: namespaceName().optional().describe(otherNamespace),
   })
 

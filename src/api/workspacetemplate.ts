@@ -1,5 +1,5 @@
 // WorkspaceTemplate: a Terraform module with its variables. Its `template.spec` is the spec of a Workspace.
-import { namespaceName, objectName, secretRef, statusBasics, tags } from './fields.ts'
+import { namespaceName, nameToFill, secretRef, statusBasics, tags } from './fields.ts'
 import { age, conditionColumns, groups, kind, type ObjectOf } from './kind.ts'
 import { anything, flag, integer, json, list, listBy, object, oneOf, open, type Rule, set, text } from './schema.ts'
 import { workspaceGroups } from './workspace.ts'
@@ -16,7 +16,7 @@ export const terraformName = () =>
 
 const keyRef = (what: string) =>
   object({
-    name: objectName().describe(`Name of the ${what}.`),
+    name: nameToFill().describe(`Name of the ${what}. It may hold placeholders.`),
     namespace: namespaceName()
       .optional()
       .describe(`Its namespace. Not read where Workspaces are namespaced: there it is the Workspace's own.`),
@@ -105,7 +105,7 @@ const workspaceSpec = () =>
   object({
     forProvider: forProvider().describe('The module and how it is run. Fields that a newer engine knows are kept.'),
     providerConfigRef: object({
-      name: objectName().describe('Name of the ProviderConfig.'),
+      name: nameToFill().describe('Name of the ProviderConfig. It may hold placeholders.'),
       kind: oneOf('ProviderConfig', 'ClusterProviderConfig')
         .optional()
         .describe('Its kind, where Workspaces are namespaced.'),
@@ -118,9 +118,11 @@ const workspaceSpec = () =>
     })
       .optional()
       .describe('The ProviderConfig that is used when nothing nearer to the cluster names one.'),
-    writeConnectionSecretToRef: secretRef()
+    writeConnectionSecretToRef: secretRef(nameToFill)
       .optional()
-      .describe('Secret that the engine writes the outputs to, sensitive ones included.'),
+      .describe(
+        'Secret that the engine writes the outputs to, sensitive ones included. Its name may hold placeholders.',
+      ),
     managementPolicies: set(oneOf('*', 'Observe', 'Create', 'Update', 'Delete', 'LateInitialize'), { max: 6 })
       .optional()
       .describe('What the engine may do. Omitted: everything.'),

@@ -43,12 +43,6 @@ const rules: readonly Rule[] = [
   {
     class: 'syntax',
     in: 'title',
-    says: /(?:precondition|postcondition|assertion) failed$/i,
-    hint: 'the module refuses it by a check of its own: give it what that asks for, in variables of the WorkspaceTemplateApply',
-  },
-  {
-    class: 'syntax',
-    in: 'title',
     says: /^(?:Module not (?:found|installed)|Unreadable module|Could not download module|Failed to download module|Module source|Module version|Unresolvable module)/i,
     hint: 'check the address of the module and its version, and that the engine can reach it',
   },
@@ -124,11 +118,18 @@ const rules: readonly Rule[] = [
     says: /cannot determine creation result/,
     hint: 'a first apply was interrupted: check in AWS what it made, then remove the annotation crossplane.io/external-create-pending of the Workspace',
   },
+  {
+    // Last: what the check says may be more telling.
+    class: 'unknown',
+    in: 'title',
+    says: /(?:precondition|postcondition|assertion) failed$/i,
+    hint: 'the module refuses it by a check of its own: give it what that asks for, in variables of the WorkspaceTemplateApply',
+  },
 ]
 
 const unknown = {
   class: 'unknown',
-  hint: 'it is tried again; the condition Synced of the Workspace has the whole error',
+  hint: 'it is tried again; status.failure.text has the whole error',
 } as const
 
 const readLength = 16_384 // what is said further down is of other things

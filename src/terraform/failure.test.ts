@@ -183,7 +183,8 @@ describe('a failure has a class and a hint:', () => {
       'an engine that has the version',
     ],
     ['unknown', anError('creating Something: oh no'), 'has the whole error'],
-    ['syntax', anError('Resource precondition failed', 'A node group has 1 to 10 nodes.'), 'a check of its own'],
+    ['unknown', anError('Resource precondition failed', 'A node group has 1 to 10 nodes.'), 'a check of its own'],
+    ['quota', anError('Resource precondition failed', 'VcpuLimitExceeded: too many.'), 'Service Quotas'],
   ])('%s', (kind, text, hint) => {
     const failure = readFailure(packed(text))
     expect(failure.class).toBe(kind)

@@ -1,5 +1,5 @@
-// The part of a Workspace's spec that says what Terraform runs, and with what: placeholders filled in, variables added, fields as the
-// API has them. Pure.
+// What a template says of a Workspace, filled in: what Terraform runs, and with what, variables added, fields as the API has them;
+// and the names around it. Pure.
 import type { ForProvider, KeyRef, WorkspaceAPI } from '../api/workspace.ts'
 import type { WorkspaceTemplate } from '../api/workspacetemplate.ts'
 import type { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
@@ -17,7 +17,8 @@ interface Asked {
   readonly found: ReadonlyMap<string, Found>
 }
 
-type Written = WorkspaceTemplate['spec']['template']['spec']['forProvider']
+type Around = WorkspaceTemplate['spec']['template']['spec']
+type Written = Around['forProvider']
 type Refuse = (
   reason: 'MissingVariables' | 'UnknownVariables' | 'InvalidVariables' | 'UnsafeValue',
   message: string,
@@ -25,14 +26,17 @@ type Refuse = (
 
 interface Drawn {
   readonly forProvider: ForProvider
+  readonly around: Filled<Pick<Around, 'providerConfigRef' | 'writeConnectionSecretToRef'>>
   readonly secrets: ReadonlyMap<string, unknown> // variables that must not be in it
 }
 
-const place = "the template's spec.template.spec.forProvider"
+const outside = "the template's spec.template.spec"
+const place = `${outside}.forProvider`
 
 export function forProviderOf(asked: Asked, references: References, refuse: Refuse): Drawn {
   const { template, api, workspace } = asked
-  const { source, module: written, vars, varmap, varFiles, env, ...others } = template.spec.template.spec.forProvider
+  const { forProvider: ofTemplate, providerConfigRef, writeConnectionSecretToRef } = template.spec.template.spec
+  const { source, module: written, vars, varmap, varFiles, env, ...others } = ofTemplate
   const given = givenBy(asked, refuse)
   const used = new Set<string>()
   const fillerBeside = (shape: Shape | undefined): Filler => {
@@ -63,6 +67,7 @@ export function forProviderOf(asked: Asked, references: References, refuse: Refu
   const rest = fieldsOf(api, fill(others, place, filler))
   const files = fill(varFiles, `${place}.varFiles`, filler)
   const environment = fill(env, `${place}.env`, filler)
+  const around = fill({ providerConfigRef, writeConnectionSecretToRef }, outside, filler)
   tellUnknown({ ...asked, given, used }, refuse)
   for (const unsafe of [unsafeIn(ownVars, `${place}.vars`), unsafeIn(Object.fromEntries(ownMap), `${place}.varmap`)])
     if (unsafe !== undefined) refuse('UnsafeValue', unsafe)
@@ -78,7 +83,7 @@ export function forProviderOf(asked: Asked, references: References, refuse: Refu
     ...(files && { varFiles: files.map((each, index) => located(each, `${place}.varFiles[${index}]`, references)) }),
     ...(environment && { env: environment.map((each, index) => located(each, `${place}.env[${index}]`, references)) }),
   }
-  return { forProvider, secrets: secret }
+  return { forProvider, around, secrets: secret }
 }
 
 type Module = Pick<Written, 'source' | 'module' | 'inlineFormat'>

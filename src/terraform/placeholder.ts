@@ -16,6 +16,7 @@ export interface Filler {
 }
 
 const placeholder = /\$\$\{|\$\{(?<name>[^{}]*)\}/g
+const nothing = 'x' // of a text that is refused nothing is used: a letter, so that no second complaint follows from the first
 const safe = /^[A-Za-z0-9 ._:/@+=,-]*$/ // cannot end a text, begin a template or a comment, nor be more than one line
 
 // In the text of a module only exact names of variables are ours: all else is Terraform's. So are those that it declares, for
@@ -73,12 +74,12 @@ function safeTextOf(name: string, place: string, filler: Filler): string {
     'UnsafeValue',
     `\${${name}} in ${place}: its value has characters that could change what the module means: declare variable ${name} in the module instead`,
   )
-  return ''
+  return nothing
 }
 
 function textOf(name: string, place: string, filler: Filler): string {
   const filling = fillingOf(name, place, filler)
-  if (!filling) return ''
+  if (!filling) return nothing
   const { value } = filling
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
@@ -86,7 +87,7 @@ function textOf(name: string, place: string, filler: Filler): string {
     'UnsafeValue',
     `\${${name}} in ${place}: its value is neither text nor a number nor a boolean: declare variable ${name} in the module instead`,
   )
-  return ''
+  return nothing
 }
 
 function fillingOf(name: string, place: string, { fillings, use, refuse }: Filler): Filling | undefined {

@@ -282,6 +282,25 @@ describe('a placeholder', () => {
     })
   })
 
+  test('is filled in in the names of a ProviderConfig and of Secrets, as templates of the predecessor have it', () => {
+    const secretKeyRef = { name: '${cluster_name}-vpc-vpc-connection', namespace: 'team-a', key: 'vpc_config' }
+    const { spec } = rendered({
+      module: 'locals {}',
+      forProvider: { varFiles: [{ source: 'SecretKey', secretKeyRef }] },
+      inner: {
+        providerConfigRef: { name: 'aws-${account}' },
+        writeConnectionSecretToRef: { name: '${WORKSPACE_NAME}-vpc-connection' },
+      },
+      declared: [aVariable('cluster_name'), aVariable('account')],
+      variables: { cluster_name: 'demo', account: 'dev' },
+    })
+    expect(spec).toMatchObject({
+      forProvider: { varFiles: [{ secretKeyRef: { name: 'demo-vpc-vpc-connection' } }] },
+      providerConfigRef: { name: 'aws-dev' },
+      writeConnectionSecretToRef: { name: 'team-a.demo-vpc-connection', namespace: 'team-a' },
+    })
+  })
+
   test('gives its value as it is where values have types', () => {
     const varmap = { all: '${list}', part: 'x${n}', deep: [{ a: '${n}' }], plain: 1, not: '$${n}' }
     expect(forProviderOf({ forProvider: { varmap }, variables: { list: [1, '${n}'], n: 2, name: 'x' } })).toMatchObject(
@@ -629,6 +648,16 @@ describe('it is refused, with what, where and what to do:', () => {
       "a text of the template's own variables that is not in NFC",
       { variables: { name: 1 }, forProvider: { vars: [{ key: 'x', value: 'e\u0301' }] } },
       "UnsafeValue: the template's spec.template.spec.forProvider.vars[0].value is not",
+    ],
+    [
+      'a value that makes no name',
+      { inner: { writeConnectionSecretToRef: { name: '${name}-outputs' } }, variables: { name: 'My VPC' } },
+      "UnsafeValue: the template's spec.template.spec.writeConnectionSecretToRef.name: what is filled in makes no name of an object",
+    ],
+    [
+      'a name with a placeholder for nothing',
+      { inner: { providerConfigRef: { name: '${account}' } }, variables: { name: 'x' } },
+      "MissingVariables: ${account} in the template's spec.template.spec.providerConfigRef.name",
     ],
     [
       'a value that could change a module',

@@ -64,18 +64,19 @@ interface Drawn {
 
 function draw(asked: Asked, refuse: (reason: Reason, message: string) => void): Drawn {
   const { apply, template, api } = asked
-  const { deletionPolicy, managementPolicies, ...given } = template.spec.template.spec
+  const { deletionPolicy, managementPolicies } = template.spec.template.spec
   const references = referencesOf(asked, refuse)
   references.check(apply.spec.templateRef.namespace, 'spec.templateRef')
-  const { forProvider, secrets } = forProviderOf(asked, references, refuse)
-  const providerConfig = apply.spec.providerConfigRef ?? given.providerConfigRef
+  const { forProvider, around, secrets } = forProviderOf(asked, references, refuse)
+  const providerConfig = apply.spec.providerConfigRef ?? around.providerConfigRef
+  if (providerConfig) references.checkName(providerConfig, "the template's spec.template.spec.providerConfigRef")
   const isOrphaned = api.isNamespaced && deletionPolicy === 'Orphan'
   const policies = isOrphaned ? withoutDelete(managementPolicies) : managementPolicies
   return {
     secrets,
     spec: {
       forProvider,
-      writeConnectionSecretToRef: references.locate(...connectionOf(asked)),
+      writeConnectionSecretToRef: references.locate(...connectionOf(asked, around.writeConnectionSecretToRef)),
       ...(providerConfig && {
         providerConfigRef: {
           name: providerConfig.name,
@@ -89,9 +90,11 @@ function draw(asked: Asked, refuse: (reason: Reason, message: string) => void): 
 }
 
 // There is always one: sensitive outputs are nowhere else.
-function connectionOf({ apply, template: { spec } }: Asked): [ref: SecretRef, place: string] {
+function connectionOf(
+  { apply, template: { spec } }: Asked,
+  ofSpec: SecretRef | undefined,
+): [ref: SecretRef, place: string] {
   const { writeConnectionSecretToRef: ofApply } = apply.spec
-  const { writeConnectionSecretToRef: ofSpec } = spec.template.spec
   if (ofApply) return [ofApply, 'spec.writeConnectionSecretToRef']
   if (ofSpec) return [ofSpec, "the template's spec.template.spec.writeConnectionSecretToRef"]
   const own = { name: connectionSecretOf(apply.metadata) }

@@ -59,7 +59,7 @@ test('the failing one says why in one line, and is mended as it says', async () 
   await run('apply')
   const failed = await seeSaying(kube, apply, 'Ready', 'TerraformFailed')
   expect(conditionOf(failed, 'Ready')?.message).toMatchInlineSnapshot(
-    `"Resource precondition failed (main.tf line 8): A node group has between 1 and 10 nodes, not 100. (syntax: the module refuses it by a check of its own: give it what that asks for, in variables of the WorkspaceTemplateApply)"`,
+    `"Resource precondition failed (main.tf line 8): A node group has between 1 and 10 nodes, not 100. (the module refuses it by a check of its own: give it what that asks for, in variables of the WorkspaceTemplateApply)"`,
   )
   expect(await run('get')).toMatch(/failing +failing +failing +False +TerraformFailed .*not 100\./)
   expect(await run('describe')).toMatch(/Warning +TerraformFailed .*A node group has between 1 and 10 nodes, not 100\./)
