@@ -1,12 +1,12 @@
 // Of which class an error of Terraform is, and what to do about it. Pure. Only the words are known here: the error was taken out of
 // what Terraform printed before.
-import { annotations } from '../api/keys.ts'
 
 export type FailureClass = 'quota' | 'credentials' | 'dependency' | 'timeout' | 'lock' | 'syntax' | 'unknown'
 
 export interface Diagnosis {
   readonly class: FailureClass
   readonly hint: string // what to do
+  readonly lock?: string // the id of the lock that is in the way
 }
 
 interface TerraformError {
@@ -26,7 +26,7 @@ const rules: readonly Rule[] = [
   {
     class: 'lock',
     says: /\bstate lock\b|\bstate is already locked\b|\bstate blob is already locked\b/i,
-    hint: `wait until the run that holds it ends; if that run is gone for sure, release the lock: kubectl annotate wtapply NAME ${annotations.unlock}=LOCK`,
+    hint: 'wait until the run that holds it ends; if that run is gone for sure, release the lock',
   },
   {
     class: 'syntax',
@@ -137,7 +137,8 @@ const readLength = 16_384 // what is said further down is of other things
 export function diagnosed({ title, detail }: TerraformError): Diagnosis {
   const all = `${title} ${detail}`.slice(0, readLength).replace(/\s+/g, ' ')
   const found = rules.find(({ in: where, says }) => says.test(where === 'title' ? title : all)) ?? unknown
-  return { class: found.class, hint: found.hint.replace('LOCK', lockIn(detail) ?? 'ID') }
+  const lock = found.class === 'lock' ? lockIn(detail) : undefined
+  return { class: found.class, hint: found.hint, ...(lock !== undefined && { lock }) }
 }
 
 // The id of the lock that an error speaks of.
