@@ -536,6 +536,22 @@ describe('the guard', () => {
     expect(said(decide(since('before', revision)), 'Applied')).toBe('Converged=True')
     expect(policies(since(revision, revision))).toEqual(closed)
     expect(said(decide(since(revision, revision)), 'Applied')).toBe('Converged=True')
+    const closing = since(revision, revision)
+    const unseen = { ...made(closing), metadata: { ...made(closing).metadata, generation: 2 } }
+    const where = { ...nowhereYet, isCrossplane: true, workspace: unseen }
+    expect(said(decide({ ...closing, where }), 'Applied', 'Ready')).toBe('Ready=True Converged=True')
+  })
+
+  test('a change that waits for approval is no drift; one by others that waits is', () => {
+    const upToDate = { type: 'UpToDate', status: 'False', reason: 'UpdateRestricted', observedGeneration: 1 } as const
+    const waiting = having(
+      made(asked, [...waits, { ...upToDate, lastTransitionTime: '' }], { [annotations.plan]: held }),
+    )
+    const { revision } = renderedOf(asked)
+    const since = (of: string) =>
+      decide({ ...waiting, apply: changed(waiting.apply, {}, {}, { applied: true, revision: of }) })
+    expect(said(since('before'), 'Applied', 'Drifted')).toBe('ApprovalRequired=False')
+    expect(said(since(revision), 'Applied', 'Drifted')).toBe('ApprovalRequired=False Drifted=True')
   })
 
   test('a word for the engine is passed on, and taken back with it', () => {

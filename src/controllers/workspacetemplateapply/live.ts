@@ -18,7 +18,7 @@ import { beside, templateOf } from './relations.ts'
 import { keepSecretVars } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
 import { standingOf } from './standing.ts'
-import { ask, differencesOf, isAsked, letGo, passOn, wishOf } from './wish.ts'
+import { ask, differencesOf, guardOf, isAsked, letGo, passOn, wishOf } from './wish.ts'
 
 const say = vocabulary(WorkspaceTemplateApply.words)
 const longWaitMs = 600_000
@@ -143,7 +143,8 @@ function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinn
     return { ...course, applied, effects: [...passOn(apply, where, workspace), ...unpause] }
   }
   const effects = [...asking(seen, where, rendered), ...unpause]
-  if (isAsked(wishOf(apply, where, rendered), workspace)) return { ...course, effects }
+  const isDone = apply.status?.revision === rendered.revision && guardOf(apply, where) === 'policies' // only the guard moves
+  if (isDone || isAsked(wishOf(apply, where, rendered), workspace)) return { ...course, effects }
   return { ...course, effects, applied: say('Applied', 'Applying', 'Terraform is asked for a change'), status: {} }
 }
 

@@ -30,8 +30,11 @@ export function tellProgress({ apply, now, secret }: Whom, where: Where, workspa
   const isGuarded = guardOf(apply, where) === 'policies'
   // Policies that are our own guard are none of the user's: what they hold is told as that.
   const told = isGuarded ? { ...workspace, spec: withoutPolicies(workspace) } : workspace
-  const progress = progressOf(told, secretsIn(secret))
   const revision = workspace.metadata.annotations?.[annotations.revision]
+  const looked = progressOf(told, secretsIn(secret))
+  // Once all is done the guard is closed again: that is no change of what was built.
+  const isClosing = isGuarded && looked.is === 'applying' && isDone(apply, revision)
+  const progress: Progress = isClosing ? { ...looked, is: 'converged' } : looked
   const isHeld = isGuarded && revision !== undefined && revision !== apply.status?.revision && !isOpen(apply, revision)
   const isConverged = progress.is === 'converged' && !isHeld
   const applied =
@@ -44,7 +47,7 @@ export function tellProgress({ apply, now, secret }: Whom, where: Where, workspa
       : tellStage(apply, where, workspace, progress, now)
   return {
     applied: isConverged ? withNote(applied, progress) : applied,
-    others: [...syncedOf(workspace, progress), ...driftedOf(progress)],
+    others: [...syncedOf(workspace, progress), ...driftedOf(progress, isDone(apply, revision))],
     status: {
       workspaceName: where.name,
       workspaceAPI: where.api.group,
@@ -52,6 +55,10 @@ export function tellProgress({ apply, now, secret }: Whom, where: Where, workspa
       ...(isConverged && convergedStatus(apply, revision, progress, now)),
     },
   }
+}
+
+function isDone({ status }: Apply, revision: string | undefined): boolean {
+  return status?.applied === true && status.revision === revision
 }
 
 // What is true for a while, and goes by itself.
@@ -157,8 +164,9 @@ function syncedOf({ status }: Workspace, progress: Progress): readonly Said[] {
   }
 }
 
-function driftedOf({ isDrifted, note }: Progress): readonly Said[] {
-  if (isDrifted === undefined) return []
+// A change of our own that waits for approval is no drift.
+function driftedOf({ is, isDrifted, note }: Progress, isDoneBefore: boolean): readonly Said[] {
+  if (isDrifted === undefined || (is === 'held' && !isDoneBefore)) return []
   return [isDrifted ? say('Drifted', 'Drifted', note ? tellChanges(note) : '') : say('Drifted', 'InSync')]
 }
 
