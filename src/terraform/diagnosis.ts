@@ -37,6 +37,12 @@ const rules: readonly Rule[] = [
   {
     class: 'syntax',
     in: 'title',
+    says: /^Backend (?:configuration|type) changed/i,
+    hint: 'the state would be looked for elsewhere: put the backend in the ProviderConfig back, or move the state there and give initArgs -reconfigure',
+  },
+  {
+    class: 'syntax',
+    in: 'title',
     says: /^(?:No value for required variable|Invalid value for (?:input )?variable|Value for undeclared variable)/i,
     hint: 'give the variable a value that fits, in variables of the WorkspaceTemplateApply',
   },

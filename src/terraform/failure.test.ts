@@ -184,6 +184,7 @@ describe('a failure has a class and a hint:', () => {
     ],
     ['unknown', anError('creating Something: oh no'), 'has the whole error'],
     ['unknown', anError('Resource precondition failed', 'A node group has 1 to 10 nodes.'), 'a check of its own'],
+    ['syntax', anError('Backend configuration changed'), 'the state would be looked for elsewhere'],
     ['quota', anError('Resource precondition failed', 'VcpuLimitExceeded: too many.'), 'Service Quotas'],
   ])('%s', (kind, text, hint) => {
     const failure = readFailure(packed(text))
