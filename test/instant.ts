@@ -25,6 +25,7 @@ export interface Instant {
   readonly calls: string[] // which commands ran
   readonly states: Map<string, Map<string, unknown>> // by Terraform's workspace, then by address
   readonly furnished: Map<string, Inputs> // by uid
+  readonly plans: ReadonlyMap<string, unknown> // that are kept, by uid
   readonly lefts: Map<string, string> // states that could not be written, by uid
   readonly cloud: Cloud
   // The same Terraform, whose calls to the cloud go through this, and when it keeps a state: there it can be killed.
@@ -253,7 +254,11 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
         args: { init: [], plan: [], apply: [], destroy: [] },
         checksum,
         isInitialised: initialised.get(folder) === checksum,
-        noteRun: async (startedAt) => void begun.set(folder, startedAt),
+        dropPlan: async () => void plans.delete(folder),
+        async noteRun(startedAt, text = '') {
+          begun.set(folder, startedAt)
+          printed.set(folder, text)
+        },
         leftState: async () => lefts.get(folder),
         cutOff: async (startedAt) => (begun.get(folder) === startedAt ? (printed.get(folder) ?? '') : undefined),
         async noteInitialised() {
@@ -280,6 +285,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
     calls,
     states,
     furnished,
+    plans,
     lefts,
     cloud,
     onCommand: () => {},

@@ -3,7 +3,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { annotations } from '../api/keys.ts'
-import type { Key } from '../api/resource.ts'
+import { type Key, resourceName } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Interrupted, Planned } from '../terraform/planned.ts'
@@ -13,32 +13,39 @@ import type { Folder } from './folders.ts'
 import type { Inputs } from './inputs.ts'
 import { inFlight } from './interrupted.ts'
 import type { Machine } from './life.ts'
-import { judgeLock, readLockError } from './locks.ts'
-import type { Memory } from './memory.ts'
+import { judgeLock, refusedBy, type Span } from './locks.ts'
+import type { Memory, Run } from './memory.ts'
 import type { LeftOut, Records, Whose } from './records.ts'
-import type { Furnished, Ran, Terraform } from './terraform.ts'
+import type { Ran, Terraform } from './terraform.ts'
+import { commandFor } from './word.ts'
 
 // What is known of a Workspace before a run.
 export interface Kept {
   readonly memory: Memory
   readonly key: Key | undefined // of the state, where it is in this cluster
   readonly state: State | undefined
+  readonly printed: string | undefined // by the run that did not end; undefined: none, or in another folder
 }
 
 export interface Custody {
   recall(whose: Whose): Promise<Memory>
-  look(whose: Whose, where: Furnished): Promise<Kept>
+  look(whose: Whose, where: Folder): Promise<Kept>
   // Why nothing may be applied on that state, as a sentence.
   objection(whose: Whose, kept: Kept): string | undefined
-  interruption(where: Folder, kept: Kept, planned: Planned): Promise<Interrupted | undefined>
+  interruption(kept: Kept, planned: Planned): Interrupted | undefined
   // A state that is nowhere but in a work folder.
   rescue(whose: Whose, state: string, revision: string): Promise<void>
   keepPlan(whose: Whose, id: string, text: string): Promise<void>
   begin(whose: Whose, where: Folder, kept: Kept, run: Beginning): Promise<void>
-  // With the inputs of an apply: they are what a later destroy needs.
-  end(whose: Whose, kept: Kept, inputs?: Inputs): Promise<void>
-  // Runs it; when a lock keeps it from running that we may release, releases it and runs it again.
-  unlocked(whose: Whose, where: Folder, run: () => Promise<Ran>): Promise<Ran>
+  // What became of what was begun: it ended, it never ran, or nobody knows. With the inputs of an apply: they are what a later
+  // destroy needs.
+  settle(whose: Whose, where: Folder, kept: Kept, ran: Ran, inputs?: Inputs): Promise<void>
+  // A plan has found nothing to do: whatever run was noted, what it made is known. What it was given a destroy may need as much
+  // as of one that ended.
+  converged(whose: Whose, kept: Kept, inputs?: Inputs): Promise<void>
+  // Runs it; when a lock keeps it from running that we may release, releases it and runs it again. Whose lock it is, is judged
+  // by what was known before the run was begun.
+  unlocked(whose: Whose, where: Folder, kept: Kept | undefined, run: () => Promise<Ran>): Promise<Ran>
   forget(whose: Whose): Promise<void>
 }
 
@@ -61,6 +68,8 @@ export interface CustodyOptions {
 
 export function createCustody(options: CustodyOptions): Custody {
   const { client, records, terraform, machine, instance, ownEnv, date, log } = options
+  const bornAt = date().toISOString()
+  const cutOff = new Map<string, readonly Span[]>() // by uid
   const told = (leftOut: LeftOut) => {
     if (leftOut !== undefined) log.warn('a record was left out', { why: leftOut })
   }
@@ -70,14 +79,22 @@ export function createCustody(options: CustodyOptions): Custody {
     return typeof state?.head === 'object' ? state.head : undefined
   }
 
+  async function look(whose: Whose, where: Folder): Promise<Kept> {
+    const [memory, backend] = [await records.recall(whose), await backendOf(where.folder, where.env, ownEnv)]
+    const key = backend.is === 'here' ? stateKey(backend, where.workspace) : undefined
+    const printed = memory.run && (await where.cutOff(memory.run.startedAt))
+    return { memory, key, state: key && (await fetchState(client, key)), printed }
+  }
+
+  async function end(whose: Whose, kept: Kept, inputs?: Inputs, run?: Run): Promise<void> {
+    const state = await stateNow(kept)
+    told(await records.ended(whose, { ...(run && { run }), ...(state && { state }), ...(inputs && { inputs }) }))
+  }
+
   return {
     recall: async (whose) => records.recall(whose),
 
-    async look(whose, where) {
-      const [memory, backend] = [await records.recall(whose), await backendOf(where.folder, where.env, ownEnv)]
-      const key = backend.is === 'here' ? stateKey(backend, where.workspace) : undefined
-      return { memory, key, state: key && (await fetchState(client, key)) }
-    },
+    look,
 
     objection({ workspace }, { memory, state }) {
       if (!state) return undefined
@@ -86,9 +103,7 @@ export function createCustody(options: CustodyOptions): Custody {
       return verdict.is === 'fine' ? undefined : verdict.message
     },
 
-    async interruption(where, { memory: { run } }, planned) {
-      return run && inFlight({ run, log: await where.cutOff(run.startedAt), planned })
-    },
+    interruption: ({ memory: { run }, printed }, planned) => run && inFlight({ run, log: printed, planned }),
 
     async rescue(whose, state, revision) {
       const head = readStateHead(state)
@@ -107,26 +122,61 @@ export function createCustody(options: CustodyOptions): Custody {
       await records.noteRun(whose, { operation, revision, startedAt, instance, host, bootId, creates })
     },
 
-    async end(whose, kept, inputs) {
-      const state = await stateNow(kept)
-      told(await records.ended(whose, { ...(state && { state }), ...(inputs && { inputs }) }))
+    async settle(whose, where, kept, ran, inputs) {
+      const { memory, printed } = kept
+      if (refusedBy(ran)) {
+        // Nothing was done: what was not known before is as unknown as before.
+        if (!memory.run) return told(await records.ended(whose))
+        await where.noteRun(memory.run.startedAt, printed)
+        return records.noteRun(whose, memory.run)
+      }
+      // One that was killed or crashed may have made more than it wrote down, and what it could not write is only in its folder.
+      const hasEnded = (ran.code === 0 || ran.code === 1) && (await where.leftState()) === undefined
+      if (hasEnded) await end(whose, kept, inputs)
     },
 
-    async unlocked(whose, where, run) {
-      const ran = await run()
-      const lock = ran.code === 0 ? undefined : readLockError(ran.err)
+    async converged(whose, kept, inputs) {
+      const { memory, printed } = kept
+      const { run } = memory
+      if (!run || run.isOver) return
+      const given = run.operation === 'apply' ? inputs : undefined
+      // Only one that was killed leaves what it printed, and may leave its lock.
+      if (printed === '') await end(whose, kept, given)
+      else await end(whose, kept, given, { ...run, isOver: true })
+    },
+
+    async unlocked(whose, where, kept, run) {
+      const { uid = '', name, annotations: notes } = whose.workspace.metadata
+      const watched = async () => {
+        const from = date().toISOString()
+        const ran = await run()
+        if (ran.code > 2) cutOff.set(uid, [...(cutOff.get(uid) ?? []), { from, to: date().toISOString() }])
+        return ran
+      }
+      const ran = await watched()
+      const lock = refusedBy(ran)
       if (!lock) return ran
-      const { run: noted } = await records.recall(whose)
-      const unlock = whose.workspace.metadata.annotations?.[annotations.unlock]
-      // It was in this very folder, and none is furnished while a command of ours still runs in it.
-      const hasEnded = noted !== undefined && (await where.cutOff(noted.startedAt)) !== undefined
-      const verdict = judgeLock({ lock, run: noted, me: machine, hasEnded, unlock })
-      if (verdict.is !== 'releasable') return { ...ran, err: `${ran.err}\n${verdict.message}\n` }
-      log.warn('releasing a lock', { object: whose.workspace.metadata.name, lock: lock.id, why: verdict.why })
+      const { memory, printed } = kept ?? (await look(whose, where))
+      const verdict = judgeLock({
+        lock,
+        run: memory.run,
+        me: machine,
+        bornAt,
+        cutOff: cutOff.get(uid) ?? [],
+        hasEnded: printed !== undefined, // it was in this very folder, and none is furnished while a command of ours runs in it
+        unlock: notes?.[annotations.unlock],
+        command: (id) => command(whose, annotations.unlock, id),
+      })
+      if (verdict.is !== 'releasable') return { ...ran, err: `Error: ${verdict.message}\n\n${ran.err}` }
+      log.warn('releasing a lock', { object: name, lock: lock.id, why: verdict.why })
       const released = await terraform.unlock(where, lock.id)
-      return released.code === 0 ? run() : ran
+      return released.code === 0 ? watched() : ran
     },
 
     forget: async (whose) => records.forget(whose),
   }
+}
+
+function command({ api, workspace }: Whose, key: string, value: string): string {
+  return commandFor(resourceName(api.workspace), workspace, key, value)
 }

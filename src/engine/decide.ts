@@ -7,6 +7,8 @@ import { type Interrupted, isDestructive, type Planned } from '../terraform/plan
 import { type Held, type PlanNote, tellChanges } from '../terraform/plannote.ts'
 import { say } from './conditions.ts'
 import { type Policies, policiesOf } from './policies.ts'
+import { conditionOf, isIncomplete, isMade, isToldDestroyed, isToldLeaving, wasApplied } from './signs.ts'
+import { commandFor } from './word.ts'
 
 export interface Seen {
   readonly workspace: Workspace
@@ -91,7 +93,7 @@ function living(seen: Seen, policies: Allowed): Step {
   const notes = workspace.metadata.annotations ?? {}
   const writer = notes[ours.cli]
   if (done.failed) {
-    const isUnsettled = done.begun === 'create' && isIncomplete(notes)
+    const isUnsettled = done.begun === 'create' && isIncomplete(workspace)
     return isUnsettled ? { do: 'settle', as: 'failed' } : failing(seen, done.failed)
   }
   if (!notes[crossplane.externalName]) return { do: 'name' }
@@ -102,7 +104,7 @@ function living(seen: Seen, policies: Allowed): Step {
   if (!done.isInitialised) return { do: 'init' }
   if (!done.plan) return { do: 'plan' }
   if (done.plan === 'same' || done.isApplied) {
-    if (isIncomplete(notes)) return { do: 'settle', as: 'succeeded' }
+    if (isIncomplete(workspace)) return { do: 'settle', as: 'succeeded' }
     return done.isPublished ? converged(seen) : { do: 'publish' }
   }
   const what = done.begun ?? (isThere(seen, done.plan.planned) ? 'update' : 'create')
@@ -117,7 +119,7 @@ function living(seen: Seen, policies: Allowed): Step {
 
 function leaving(seen: Seen, policies: Allowed): Step {
   const { workspace, blocked, done } = seen
-  const { finalizers = [], generation } = workspace.metadata
+  const { finalizers = [] } = workspace.metadata
   if (done.isReleased || !finalizers.includes(finalizer)) return quiet
   if (!policies.delete || done.isForgotten) return { do: 'release' }
   if (finalizers.some((each) => each !== finalizer)) return quiet // whoever holds it: its going wakes us
@@ -128,13 +130,9 @@ function leaving(seen: Seen, policies: Allowed): Step {
   if (done.connected !== how) return { do: 'connect', how }
   if (!done.isInitialised) return { do: 'init' }
   if (!isBorn) return { do: 'forget' }
-  const ready = conditionOf(workspace, 'Ready')
-  if (ready?.reason !== 'Deleting' || ready.observedGeneration !== generation) {
-    return { do: 'tell', said: [say('Ready', 'Deleting')] }
-  }
+  if (!isToldLeaving(workspace)) return { do: 'tell', said: [say('Ready', 'Deleting')] }
   if (!done.isDestroyed) return { do: 'destroy' }
-  const synced = conditionOf(workspace, 'Synced')
-  if (synced?.reason !== 'ReconcileSuccess' || synced.observedGeneration !== generation) {
+  if (!isToldDestroyed(workspace)) {
     return {
       do: 'tell',
       said: [say('Ready', 'Deleting'), say('Synced', 'ReconcileSuccess')],
@@ -236,7 +234,12 @@ function holding(seen: Seen, { note, interrupted }: Changes, phase: Phase, held:
     held === 'Interrupted'
       ? `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${some(again, interrupted?.again.length ?? 0)}; look whether that is there, then`
       : `this plan deletes ${note.delete} and replaces ${note.replace}: ${some(note.gone, note.delete + note.replace)};`
-  return waiting(seen, { ...note, held }, phase, `held for approval: ${why} approve with: ${approval(seen, note.id)}`)
+  return waiting(
+    seen,
+    { ...note, held },
+    phase,
+    `held for approval: ${why} approve with: ${commandFor(seen.plural, seen.workspace, ours.approve, note.id)}`,
+  )
 }
 
 function anotherCLI(seen: Seen, writer: string): Rest {
@@ -252,19 +255,6 @@ function waiting(seen: Seen, note: PlanNote, phase: Phase, told: string): Rest {
   return { ...failed, said: [...others, ...(note.held === 'AnotherCLI' ? [] : [restrictedBy])], note, wake: 'poll' }
 }
 
-// Where a user says it: what an apply says is copied to its Workspace.
-function approval({ workspace, plural }: Seen, id: string): string {
-  const { name, namespace, annotations } = workspace.metadata
-  const apply = annotations?.[ours.apply]
-  const [space, which] = apply?.split('/') ?? [namespace, name]
-  const kind = apply === undefined ? plural : 'workspacetemplateapply'
-  return `kubectl annotate ${kind} ${which}${space ? ` --namespace ${space}` : ''} --overwrite ${ours.approve}=${id}`
-}
-
-function conditionOf({ status }: Workspace, type: string) {
-  return status?.conditions?.find((each) => each.type === type)
-}
-
 // "tofu 1.12.6" to "tofu"
 function familyOf(cli: string): string {
   return cli.split(' ')[0] ?? ''
@@ -272,22 +262,5 @@ function familyOf(cli: string): string {
 
 // Whether there was anything before this plan. What it would change, replace or delete is there.
 function isThere({ workspace }: Seen, planned: Planned): boolean {
-  const isKnown =
-    workspace.metadata.annotations?.[crossplane.createSucceeded] !== undefined ||
-    conditionOf(workspace, 'Ready')?.status === 'True'
-  return isKnown || planned.update.length + planned.replace.length + planned.delete.length > 0
-}
-
-// Whether an apply may ever have run for it.
-function wasApplied(workspace: Workspace): boolean {
-  const { [crossplane.createPending]: pending, [crossplane.createSucceeded]: succeeded } =
-    workspace.metadata.annotations ?? {}
-  return pending !== undefined || succeeded !== undefined || conditionOf(workspace, 'Ready') !== undefined
-}
-
-// A create was begun, and what became of it is not written down: a Crossplane provider would refuse to go on.
-function isIncomplete(notes: Readonly<Record<string, string>>): boolean {
-  const pending = notes[crossplane.createPending]
-  const ended = [notes[crossplane.createSucceeded], notes[crossplane.createFailed]]
-  return pending !== undefined && ended.every((each) => each === undefined || each < pending)
+  return isMade(workspace) || planned.update.length + planned.replace.length + planned.delete.length > 0
 }

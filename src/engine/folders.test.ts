@@ -49,6 +49,26 @@ test('of a run that never began it knows that nothing was printed', async () => 
   expect(await (await furnished()).cutOff('2026-11-16T10:00:00Z')).toBe('')
 })
 
+test('what an older run printed is not taken for what the next one did, unless that never began', async () => {
+  const { furnished } = lives()
+  const { noteRun, cutOff, beside = '' } = await furnished()
+  await noteRun('2026-11-16T10:00:00Z')
+  writeFileSync(join(beside, 'apply.out'), 'terraform_data.a: Creating...\n')
+  await noteRun('2026-11-16T11:00:00Z')
+  expect(await cutOff('2026-11-16T11:00:00Z')).toBe('')
+  await noteRun('2026-11-16T10:00:00Z', 'terraform_data.a: Creating...\n')
+  expect(await cutOff('2026-11-16T10:00:00Z')).toBe('terraform_data.a: Creating...\n')
+})
+
+test('a plan is dropped', async () => {
+  const { furnished } = lives()
+  const { dropPlan, beside = '' } = await furnished()
+  writeFileSync(join(beside, 'plan'), 'hush')
+  await dropPlan()
+  await dropPlan()
+  expect(existsSync(join(beside, 'plan'))).toBe(false)
+})
+
 test('of a run in another folder it knows nothing', async () => {
   const { furnished } = lives()
   expect(await (await furnished()).cutOff('2026-11-16T10:00:00Z')).toBeUndefined()

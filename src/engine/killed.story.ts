@@ -110,7 +110,17 @@ test('its lock is known to be left behind, what it began is held, and the next a
   expect(held?.operation).toBe('OperationTypeApply')
   if (!held) return
   const judge = (facts: Partial<LockQuestion> = {}) =>
-    judgeLock({ lock: held, run: noted, me, hasEnded: true, unlock: undefined, ...facts })
+    judgeLock({
+      lock: held,
+      run: noted,
+      me,
+      bornAt: new Date().toISOString(),
+      cutOff: [],
+      hasEnded: true,
+      unlock: undefined,
+      command: (id) => id,
+      ...facts,
+    })
   expect(judge({ hasEnded: false })).toMatchObject({ is: 'somebodys' })
 
   child.kill('SIGKILL')

@@ -1,14 +1,20 @@
 // Who holds the lock of a state, and whether we may release it. A lock that is somebody's is never broken without the word of a
 // user; one that a killed life of ourselves left behind is. Pure.
-import { annotations } from '../api/keys.ts'
 import type { Machine } from './life.ts'
 import type { Run } from './memory.ts'
+import type { Ran } from './terraform.ts'
 
 export interface Lock {
   readonly id: string
   readonly who: string // user@host
   readonly operation: string
   readonly created: string
+}
+
+// The lock that kept a command from doing anything at all. One that has begun may speak of the lock of something else.
+export function refusedBy({ code, out, err }: Ran): Lock | undefined {
+  const hasBegun = /: (?:Creating|Modifying|Destroying)\.\.\./.test(out)
+  return code === 0 || hasBegun ? undefined : readLockError(err)
 }
 
 // Of any backend, from what a command says when it cannot have the lock.
@@ -26,26 +32,35 @@ export interface LockQuestion {
   readonly lock: Lock
   readonly run: Run | undefined // the one that did not end, of the engine's memory
   readonly me: Machine
+  readonly bornAt: string // since when this life of the engine is
+  readonly cutOff: readonly Span[] // in which commands of this life ran on the state that were killed
   readonly hasEnded: boolean // that run for sure, in whatever way
   readonly unlock: string | undefined // the user's word on the Workspace
+  command(id: string): string // by which the user gives it
+}
+
+export interface Span {
+  readonly from: string
+  readonly to: string
 }
 
 export type LockVerdict =
   | { readonly is: 'releasable'; readonly why: 'leftBehind' | 'asked' }
   | { readonly is: 'somebodys'; readonly message: string }
 
-export function judgeLock({ lock, run, me, hasEnded, unlock }: LockQuestion): LockVerdict {
-  if (hasEnded && isOfRun(lock, run, me)) return { is: 'releasable', why: 'leftBehind' }
+export function judgeLock(question: LockQuestion): LockVerdict {
+  const { lock, hasEnded, unlock, command } = question
+  if (hasEnded && isOfRun(question) && isOfThePast(question)) return { is: 'releasable', why: 'leftBehind' }
   if (unlock === lock.id) return { is: 'releasable', why: 'asked' }
-  const held = `the state is locked by ${lock.who || 'somebody'} since ${lock.created || 'an unknown time'} (${lock.operation || 'unknown operation'}, lock ${lock.id})`
+  const held = `the state is already locked by ${lock.who || 'somebody'} since ${lock.created || 'an unknown time'} (${lock.operation || 'unknown operation'}, lock ${lock.id})`
   return {
     is: 'somebodys',
-    message: `${held}: wait for it to end, or, if it never will, annotate ${annotations.unlock}=${lock.id}`,
+    message: `${held}: wait for it to end, or, if it never will, release it with: ${command(lock.id)}`,
   }
 }
 
 // Taken on this machine, since it was last started, after that run began. A user's name may be missing in a container.
-function isOfRun(lock: Lock, run: Run | undefined, me: Machine): boolean {
+function isOfRun({ lock, run, me }: LockQuestion): boolean {
   return (
     run !== undefined &&
     me.bootId !== '' &&
@@ -54,4 +69,11 @@ function isOfRun(lock: Lock, run: Run | undefined, me: Machine): boolean {
     lock.who.endsWith(`@${me.host}`) &&
     Date.parse(lock.created) >= Date.parse(run.startedAt)
   )
+}
+
+// What is taken while this life is, and not by a command of ours that was killed, is somebody else's on this machine.
+function isOfThePast({ lock, bornAt, cutOff }: LockQuestion): boolean {
+  const created = Date.parse(lock.created)
+  const isWithin = ({ from, to }: Span) => created >= Date.parse(from) && created <= Date.parse(to)
+  return created < Date.parse(bornAt) || cutOff.some(isWithin)
 }

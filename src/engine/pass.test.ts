@@ -392,22 +392,61 @@ test('an apply was killed: what it may have made is not made again without a wor
   expect(engine.instant.states.get('demo')?.size).toBe(0)
 })
 
-test('an apply that had to be killed counts as interrupted, however often it is looked at', async () => {
+// What it printed is there, as after a kill.
+function endingSo({ instant }: SmallEngine, ended: Partial<Ran>, before: (where: Furnished) => void = () => {}): void {
+  const { terraform } = instant
+  const { apply } = terraform
+  instant.onCommand = (name) => {
+    if (name === 'apply') throw new Struck('killed')
+  }
+  const ran: Ran = { code: 137, out: '', err: '', ended: 'byItself', ...ended }
+  Object.assign(terraform, {
+    async apply(where: Furnished) {
+      before(where)
+      return apply(where).catch(() => ran)
+    },
+  })
+}
+
+test.each<[string, Partial<Ran>, string]>([
+  ['had to be killed', { ended: 'timeout' }, 'it took longer than it may (--timeout) and was interrupted'],
+  ['was killed by the machine', {}, 'it ended with code 137 and said nothing'],
+  ['crashed', { code: 11, err: 'panic: nil\n' }, 'panic: nil'],
+])('an apply that %s counts as interrupted, however often it is looked at', async (_, ended, told) => {
   const engine = aSmallEngine()
   engine.apply(eks)
-  const { terraform } = engine.instant
-  const { apply } = terraform
-  const killed: Ran = { code: 137, out: '', err: '', ended: 'timeout' }
-  engine.instant.onCommand = (name) => {
-    if (name === 'apply') throw new Struck('killed') // it printed what it began
-  }
-  Object.assign(terraform, { apply: async (where: Furnished) => apply(where).catch(() => killed) })
+  endingSo(engine, ended)
   await engine.pass()
-  expect(messageOf(engine.is())).toContain('Summary: it took longer than it may (--timeout) and was interrupted')
+  expect(messageOf(engine.is())).toContain(`Summary: ${told}`)
   for (let look = 0; look < 2; look++) {
     await engine.pass()
     expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('Interrupted')
   }
+})
+
+test('an apply whose state is only in its folder has not ended; once that is home, it is over', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  const left = JSON.stringify({ lineage: 'l', serial: 7, resources: [{}] })
+  endingSo(engine, { code: 1 }, ({ folder }) => engine.instant.lefts.set(folder, left))
+  await engine.pass()
+  expect(runOf(engine)).toBeDefined()
+  engine.instant.loseFolders() // and the state with them
+  await engine.pass()
+  expect(readPlanNote(notes(engine)[ours.plan])).toMatchObject({ held: 'Interrupted', again: ['terraform_data.eks'] })
+})
+
+test('no plan is left behind, whether it is applied, held or fails', async () => {
+  const engine = await created(eks, {}, { annotations: { [ours.guard]: 'Hold' } })
+  expect(engine.instant.plans.size).toBe(0)
+  engine.apply({ ...eks, resources: {} })
+  await engine.pass()
+  expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('Destructive')
+  expect(engine.instant.plans.size).toBe(0)
+  engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo2' } })
+  engine.objects.strike(1, 'before')
+  await expect(engine.pass()).rejects.toThrow(Struck)
+  expect(engine.instant.plans.size).toBe(0)
 })
 
 test('an apply of which only the end was not written down is over: what drifts later is repaired', async () => {

@@ -93,15 +93,19 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       blocked: hands.blocked(),
       done: desk.done,
     })
-    for (;;) {
-      const step = decide(seen())
-      if (step.do === 'rest') {
-        const says = await rest(desk, step)
-        return { wake: step.wake, workspace: desk.workspace, did, says }
+    try {
+      for (;;) {
+        const step = decide(seen())
+        if (step.do === 'rest') {
+          const says = await rest(desk, step)
+          return { wake: step.wake, workspace: desk.workspace, did, says }
+        }
+        did.push(step.do)
+        const found = await perform(step, desk)
+        desk.done = { ...desk.done, ...found }
       }
-      did.push(step.do)
-      const found = await perform(step, desk)
-      desk.done = { ...desk.done, ...found }
+    } finally {
+      await desk.folder?.dropPlan()
     }
   }
 
@@ -224,9 +228,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const ran = await command(desk, 'plan')
     if (ran.code !== 0 && ran.code !== 2) return failed(desk, 'plan', 'observe', ran)
     if (ran.code === 0) {
-      const { run: cutOff } = kept.memory
-      // A run that was killed and left nothing to be done. What it was given a destroy may need as much as of one that ended.
-      if (cutOff) await custody.end(desk, kept, cutOff.operation === 'apply' ? desk.inputs : undefined)
+      await custody.converged(desk, kept, desk.inputs)
       return { plan: 'same' }
     }
     let planned = readPlanText(ran.out)
@@ -235,7 +237,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       if (shown.code !== 0) return failed(desk, 'showPlan', 'observe', shown)
       planned = readPlan(shown.out)
     }
-    const interrupted = await custody.interruption(folder, kept, planned)
+    const interrupted = custody.interruption(kept, planned)
     const note = noteOf(planned, {
       revision: revisionOn(desk),
       ...(typeof kept.state?.head === 'object' && { serial: kept.state.head.serial }),
@@ -284,7 +286,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
   // A command that cannot even be run has failed, and says why.
   async function command(desk: Desk, name: Exclude<Command, 'get' | 'flux' | 'unlock'>): Promise<Ran> {
     const folder = folderOn(desk)
-    const ran = await custody.unlocked(desk, folder, async (): Promise<Ran> => {
+    const ran = await custody.unlocked(desk, folder, desk.kept, async (): Promise<Ran> => {
       try {
         return await terraform[name](folder)
       } catch (error) {
@@ -317,9 +319,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function run(desk: Desk, name: 'apply' | 'destroy', phase: Phase): Promise<Done> {
     const ran = await command(desk, name)
-    // One that was killed may have made more than it wrote down: then the run stays noted as one that did not end.
-    const wasKilled = ran.code >= 128 && ran.ended !== 'byItself'
-    if (!wasKilled) await custody.end(desk, keptOn(desk), name === 'apply' ? desk.inputs : undefined)
+    await custody.settle(desk, folderOn(desk), keptOn(desk), ran, name === 'apply' ? desk.inputs : undefined)
     if (ran.code !== 0) return failed(desk, name, phase, ran)
     return name === 'apply' ? { isApplied: true } : { isDestroyed: true }
   }
@@ -408,7 +408,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 }
 
 function keptOn({ kept }: Desk): Kept {
-  return kept ?? { memory: {}, key: undefined, state: undefined }
+  return kept ?? { memory: {}, key: undefined, state: undefined, printed: undefined }
 }
 
 function folderOn({ folder }: Desk): Folder {

@@ -16,7 +16,7 @@ import { aFolder } from '../../test/folder.ts'
 import type { Inputs } from './inputs.ts'
 import { forgetGroup, noteGroup } from './leftrunning.ts'
 import type { Furnished, Ran } from './terraform.ts'
-import { clear, type Furnishing, foldersOf, furnish, readCutOff } from './workfolder.ts'
+import { clear, type Furnishing, foldersOf, furnish, noteRun, readCutOff } from './workfolder.ts'
 
 const uid = '42180608-1506-4965-b46d-0ba23170ca4b'
 const usual: Inputs = {
@@ -258,13 +258,14 @@ test('a folder in which a command of an earlier life still runs is not touched',
 test('what an apply printed that was cut off is there for the next life, and nothing else of it', async () => {
   const { furnished, root } = aRoot()
   const { beside } = await furnished()
-  expect(await readCutOff(root, uid)).toBeUndefined()
+  expect(await readCutOff(root, uid, 'then')).toBeUndefined()
+  await noteRun(root, uid, 'then')
   writeFileSync(join(beside, 'apply.out'), 'a: Creating...\n')
   for (const name of ['plan', 'output.out']) writeFileSync(join(beside, name), 'hush')
   writeFileSync(join(root, uid, 'tmp', 'left'), 'hush')
   await furnished()
-  expect(await readCutOff(root, uid)).toBe('a: Creating...\n')
-  expect([readdirSync(beside), readdirSync(join(root, uid, 'tmp'))]).toEqual([['apply.out'], []])
+  expect(await readCutOff(root, uid, 'then')).toBe('a: Creating...\n')
+  expect([readdirSync(beside), readdirSync(join(root, uid, 'tmp'))]).toEqual([['apply.out', 'begun'], []])
 })
 
 test('folders are listed by uid, and cleared', async () => {
