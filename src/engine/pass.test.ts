@@ -449,6 +449,19 @@ test('no plan is left behind, whether it is applied, held or fails', async () =>
   expect(engine.instant.plans.size).toBe(0)
 })
 
+test('outputs that could not be told are told by the next pass', async () => {
+  const engine = await created()
+  engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo2' }, outputs: { endpoint: 'https://demo2.invalid' } })
+  const { client } = engine.objects
+  const { replaceStatus } = client
+  const refused = async () => Promise.reject(new Struck('the status is not written'))
+  Object.assign(client, { replaceStatus: refused })
+  await expect(engine.pass()).rejects.toThrow('the status is not written')
+  Object.assign(client, { replaceStatus })
+  await engine.pass()
+  expect(engine.is()?.status?.atProvider?.outputs).toEqual({ endpoint: 'https://demo2.invalid' })
+})
+
 test('an apply of which only the end was not written down is over: what drifts later is repaired', async () => {
   const engine = aSmallEngine()
   engine.apply(eks)

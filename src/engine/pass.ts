@@ -71,12 +71,13 @@ interface Desk {
   folder?: Folder
   kept?: Kept
   outputs?: Outputs
+  filled?: string | undefined // which version of the connection Secret has them
 }
 
 export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promise<Passed> {
   const { client, terraform, folders, custody, connections, usages, now } = hands
   const cli = `${terraform.family} ${terraform.version}`
-  // Which version of its connection Secret was ours last, so that an unchanged poll need not ask for outputs.
+  // Which version of its connection Secret was ours last, with the same outputs in the status, so that an unchanged poll need not ask for outputs.
   const published = new Map<string, string | undefined>()
   // The first init of a backend makes its default state there: two at once would hinder each other.
   const firstInits = new Map<string, Promise<Ran>>()
@@ -266,7 +267,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       const ran = await command(desk, 'outputs')
       if (ran.code !== 0) return failed(desk, 'outputs', phase, ran)
       desk.outputs = readOutputs(ran.out)
-      published.set(uid, await connections.fill(api, workspace, desk.outputs))
+      desk.filled = await connections.fill(api, workspace, desk.outputs)
       return { isPublished: true }
     } catch (error) {
       return { failed: refusal(error, phase) }
@@ -353,9 +354,10 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       conditions,
       ...(asked !== undefined && { lastHandledReconcileAt: asked }),
     }
-    if (isWithin(status, before) && isWithin(before, status)) return ''
-    const written = await client.replaceStatus(desk.api.workspace, start, status, { fieldManager })
-    take(desk, written)
+    const isSame = isWithin(status, before) && isWithin(before, status)
+    if (!isSame) take(desk, await client.replaceStatus(desk.api.workspace, start, status, { fieldManager }))
+    if (outputs) published.set(uidOf(workspace), desk.filled)
+    if (isSame) return ''
     return conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ')
   }
 
