@@ -96,6 +96,12 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
     return state
   }
 
+  // As Terraform's own backend, which begins a state wherever it finds none.
+  const opened = async (where: Furnished) => {
+    if (!states.has(where.workspace)) await backend?.keep(where.workspace, new Map())
+    return stateOf(where)
+  }
+
   function changesIn(where: Furnished) {
     const { resources = {}, replaces = false } = moduleIn(where)
     const state = stateOf(where)
@@ -158,7 +164,8 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
       version,
       init: async (where) => answer('init', where, () => {}),
       plan: async (where) =>
-        answer('plan', where, () => {
+        answer('plan', where, async () => {
+          await opened(where)
           const { create, update, replace, delete: gone } = changesIn(where)
           const module = moduleIn(where)
           const isNew = hashOf(outputs.get(where.workspace)?.outputs ?? {}) !== hashOf(module.outputs ?? {})
@@ -207,7 +214,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
         }),
       destroy: async (where) =>
         answer('destroy', where, async () => {
-          const state = stateOf(where)
+          const state = await opened(where)
           for (const address of state.keys()) await unmake(where, address)
           await calling(`keep the state of ${where.workspace}`, async () => {
             state.clear()

@@ -7,15 +7,17 @@ import { type Key, resourceName } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Interrupted, Planned } from '../terraform/planned.ts'
-import { judgeState, readStateHead, type StateHead } from '../terraform/state.ts'
+import { tellSome } from '../terraform/plannote.ts'
+import { addressesIn, judgeState, readStateHead, type StateHead } from '../terraform/state.ts'
 import { backendOf, fetchState, type State, stateKey } from './backend.ts'
 import type { Folder } from './folders.ts'
 import type { Inputs } from './inputs.ts'
-import { inFlight } from './interrupted.ts'
+import { inFlight, strays } from './interrupted.ts'
 import type { Machine } from './life.ts'
 import { judgeLock, refusedBy, type Span } from './locks.ts'
 import type { Memory, Run } from './memory.ts'
 import type { LeftOut, Records, Whose } from './records.ts'
+import { isMade, isToldDestroyed } from './signs.ts'
 import type { Ran, Terraform } from './terraform.ts'
 import { commandFor } from './word.ts'
 
@@ -30,9 +32,11 @@ export interface Kept {
 export interface Custody {
   recall(whose: Whose): Promise<Memory>
   look(whose: Whose, where: Folder): Promise<Kept>
-  // Why nothing may be applied on that state, as a sentence.
+  // Why nothing may be applied on that state, or destroyed by it, as a sentence.
   objection(whose: Whose, kept: Kept): string | undefined
   interruption(kept: Kept, planned: Planned): Interrupted | undefined
+  // What an apply that was killed may have made, and no destroy will find, as a sentence.
+  unknown(kept: Kept): string | undefined
   // A state that is nowhere but in a work folder.
   rescue(whose: Whose, state: string, revision: string): Promise<void>
   keepPlan(whose: Whose, id: string, text: string): Promise<void>
@@ -41,7 +45,7 @@ export interface Custody {
   // destroy needs.
   settle(whose: Whose, where: Folder, kept: Kept, ran: Ran, inputs?: Inputs): Promise<void>
   // A plan has found nothing to do: whatever run was noted, what it made is known. What it was given a destroy may need as much
-  // as of one that ended.
+  // as of one that ended; so it is with a state that was not made by us.
   converged(whose: Whose, kept: Kept, inputs?: Inputs): Promise<void>
   // Runs it; when a lock keeps it from running that we may release, releases it and runs it again. Whose lock it is, is judged
   // by what was known before the run was begun.
@@ -96,14 +100,28 @@ export function createCustody(options: CustodyOptions): Custody {
 
     look,
 
-    objection({ workspace }, { memory, state }) {
+    objection(whose, { memory, state }) {
       if (!state) return undefined
-      const approve = workspace.metadata.annotations?.[annotations.approve]
-      const verdict = judgeState({ known: memory.state, found: state, approve })
+      const { workspace } = whose
+      const verdict = judgeState({
+        known: memory.state,
+        found: state,
+        wasThere: isMade(workspace) && !isToldDestroyed(workspace),
+        wish: workspace.metadata.deletionTimestamp === undefined ? 'make' : 'destroy',
+        approve: workspace.metadata.annotations?.[annotations.approve],
+        command: (id) => command(whose, annotations.approve, id),
+      })
       return verdict.is === 'fine' ? undefined : verdict.message
     },
 
     interruption: ({ memory: { run }, printed }, planned) => run && inFlight({ run, log: printed, planned }),
+
+    unknown({ memory: { run }, printed, state }) {
+      const lost = run && strays({ run, log: printed, known: addressesIn(state?.text ?? '') })
+      if (!run || !lost?.length) return undefined
+      const which = lost === 'many' ? 'more than is remembered' : tellSome(lost)
+      return `the apply that began at ${run.startedAt} was interrupted, and what it may have made is in no state, so it is not destroyed: ${which}; look whether that is there`
+    },
 
     async rescue(whose, state, revision) {
       const head = readStateHead(state)
@@ -138,6 +156,7 @@ export function createCustody(options: CustodyOptions): Custody {
     async converged(whose, kept, inputs) {
       const { memory, printed } = kept
       const { run } = memory
+      if (!run && !memory.state && typeof kept.state?.head === 'object') return end(whose, kept, inputs)
       if (!run || run.isOver) return
       const given = run.operation === 'apply' ? inputs : undefined
       // Only one that was killed leaves what it printed, and may leave its lock.

@@ -4,7 +4,7 @@ import type { Said } from '../api/condition.ts'
 import { annotations as ours } from '../api/keys.ts'
 import { crossplane, type Workspace } from '../api/workspace.ts'
 import { type Interrupted, isDestructive, type Planned } from '../terraform/planned.ts'
-import { type Held, type PlanNote, tellChanges } from '../terraform/plannote.ts'
+import { type Held, type PlanNote, tellChanges, tellSome } from '../terraform/plannote.ts'
 import { say } from './conditions.ts'
 import { type Policies, policiesOf } from './policies.ts'
 import { conditionOf, isIncomplete, isMade, isToldDestroyed, isToldLeaving, wasApplied } from './signs.ts'
@@ -227,13 +227,11 @@ function heldBecause({ workspace }: Seen, { planned, interrupted, note }: Change
 }
 
 function holding(seen: Seen, { note, interrupted }: Changes, phase: Phase, held: Held): Rest {
-  const some = (addresses: readonly string[], count: number) =>
-    [...addresses, ...(count > addresses.length ? ['…'] : [])].join(', ')
   const { again = [] } = note
   const why =
     held === 'Interrupted'
-      ? `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${some(again, interrupted?.again.length ?? 0)}; look whether that is there, then`
-      : `this plan deletes ${note.delete} and replaces ${note.replace}: ${some(note.gone, note.delete + note.replace)};`
+      ? `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${tellSome(again, interrupted?.again.length)}; look whether that is there, then`
+      : `this plan deletes ${note.delete} and replaces ${note.replace}: ${tellSome(note.gone, note.delete + note.replace)};`
   return waiting(
     seen,
     { ...note, held },

@@ -160,7 +160,14 @@ test('a state that is gone is noticed before and after the next plan, and is goo
   const whose = { api: workspaceAPIs['tf.m.upbound.io'], workspace: asked }
   const records = createRecords({ client, namespace, date: () => new Date() })
   const judge = async () =>
-    judgeState({ known: (await records.recall(whose)).state, found: await state(), approve: undefined }).is
+    judgeState({
+      known: (await records.recall(whose)).state,
+      found: await state(),
+      wasThere: false,
+      wish: 'make',
+      approve: undefined,
+      command: (id) => id,
+    }).is
 
   expect(await state()).toMatchObject({ where, head: 'absent' })
   expect(await judge()).toBe('fine')

@@ -1,6 +1,15 @@
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { aSmallEngine, clusterWide, key, messageOf, ownFinalizer, type SmallEngine, tell } from '../../test/engine.ts'
+import {
+  aSmallEngine,
+  clusterWide,
+  key,
+  messageOf,
+  ownFinalizer,
+  type SmallEngine,
+  stateKey,
+  tell,
+} from '../../test/engine.ts'
 import type { Module } from '../../test/instant.ts'
 import { Struck } from '../../test/objects.ts'
 import { labels, annotations as ours } from '../api/keys.ts'
@@ -477,6 +486,137 @@ test('an apply of which only the end was not written down is over: what drifts l
 })
 const runOf = ({ objects }: SmallEngine) =>
   objects.list(Secret).find(({ metadata }) => metadata.name.startsWith('memory'))?.data?.['run']
+
+async function createdHere(module: Module = eks) {
+  const engine = aSmallEngine({ keepsStatesHere: true })
+  engine.apply(module)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+  engine.tick()
+  return engine
+}
+function loseState({ objects, instant }: SmallEngine): void {
+  objects.remove(Secret, stateKey)
+  instant.states.delete('demo')
+}
+function forgetAll({ objects }: SmallEngine): void {
+  for (const { metadata } of objects.list(Secret))
+    if (metadata.labels?.[labels.record]) objects.remove(Secret, metadata)
+}
+const approveAsTold = (engine: SmallEngine) => {
+  const [, id] = /capt\.appthrust\.io\/approve=([0-9a-f]{12})$/.exec(messageOf(engine.is())) ?? []
+  engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [ours.approve]: id } } })
+}
+const records = ({ objects }: SmallEngine) =>
+  objects
+    .list(Secret)
+    .filter(({ metadata }) => metadata.name.startsWith('memory') || metadata.name.startsWith('state-'))
+
+test('deleted when its state is gone, it stays with all that is known of it, until a user lets it go', async () => {
+  const engine = await createdHere()
+  loseState(engine)
+  const before = records(engine)
+  engine.objects.remove(clusterWide.workspace, key)
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(messageOf(engine.is())).toMatch(
+    /^delete failed: the state in Secret states\/tfstate-demo-capt is gone .*: restore it from a copy, or, if nothing it held exists any more, let it go with: kubectl annotate workspaces\.tf\.upbound\.io demo /,
+  )
+  expect(records(engine)).toEqual(before)
+  approveAsTold(engine)
+  await engine.pass()
+  expect(engine.is()).toBeUndefined()
+  expect(records(engine)).toEqual([])
+})
+
+test('deleted when its state is damaged, it stays', async () => {
+  const engine = await createdHere()
+  engine.objects.change(Secret, stateKey, { data: { tfstate: 'bm9wZQ==' } })
+  engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(messageOf(engine.is())).toContain('delete failed: the state in Secret states/tfstate-demo-capt cannot be read')
+})
+
+test.each(['kept', 'deleted'])('one that came from elsewhere without its state is frozen, %s', async (how) => {
+  const engine = await createdHere()
+  loseState(engine)
+  forgetAll(engine)
+  engine.restart()
+  engine.instant.calls.length = 0
+  if (how === 'deleted') engine.objects.remove(clusterWide.workspace, key)
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(messageOf(engine.is())).toContain(
+    'there is no state in Secret states/tfstate-demo-capt, although this was made before',
+  )
+  expect(engine.instant.calls).toEqual([])
+  approveAsTold(engine)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(how === 'kept' ? settled : '') // or it is no more
+})
+
+test('of one that came from elsewhere with its state, that state is known from then on', async () => {
+  const engine = await createdHere()
+  forgetAll(engine)
+  await engine.pass()
+  const { length } = engine.objects.writes
+  await engine.pass()
+  expect(engine.objects.writes.length).toBe(length)
+  loseState(engine)
+  await engine.pass()
+  expect(messageOf(engine.is())).toContain('is gone (serial')
+})
+
+test.each<[string, Module]>([
+  ['has neither resource nor output', {}],
+  ['has only outputs', { outputs: { endpoint: 'x' } }],
+])('one whose module %s is not taken for one that lost its state', async (_, module) => {
+  const engine = await createdHere(module)
+  forgetAll(engine)
+  engine.restart()
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+})
+
+test('one whose first apply was cut off before anything was written is not taken for one that lost its state', async () => {
+  const engine = aSmallEngine({ keepsStatesHere: true })
+  engine.apply(eks)
+  endingSo(engine, {})
+  await engine.pass()
+  loseState(engine)
+  await engine.pass()
+  expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('Interrupted')
+})
+
+test('struck after everything is forgotten and before it is let go, it goes nevertheless', async () => {
+  const engine = await createdHere()
+  engine.objects.remove(clusterWide.workspace, key)
+  const { client } = engine.objects
+  const { patch } = client
+  const isForgotten = () => records(engine).length === 0
+  Object.assign(client, {
+    patch: async (...args: Parameters<typeof patch>) =>
+      isForgotten() ? Promise.reject(new Struck('before it is let go')) : patch(...args),
+  })
+  await expect(engine.pass()).rejects.toThrow('before it is let go')
+  Object.assign(client, { patch })
+  engine.restart()
+  await engine.pass()
+  expect(engine.is()).toBeUndefined()
+})
+
+test('deleted after an apply was killed, it is told what that may have made and no destroy finds', async () => {
+  const engine = await createdHere()
+  engine.apply({ ...eks, resources: { ...eks.resources, 'terraform_data.more': 1 } })
+  endingSo(engine, {})
+  await engine.pass()
+  engine.events.length = 0
+  engine.notes.length = 0
+  engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(engine.events).toEqual(['Warning ApplyInterrupted', 'Normal DeletedExternalResource'])
+  expect(engine.notes[0]).toMatch(
+    /^the apply that began at .* was interrupted, and what it may have made is in no state, so it is not destroyed: terraform_data\.more; look whether that is there$/,
+  )
+})
 
 test('a state that another family of command lines wrote is not touched', async () => {
   const engine = aSmallEngine()

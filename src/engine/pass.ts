@@ -163,6 +163,12 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         const failure = await bringStateHome(desk)
         if (failure) return failure
         desk.kept = await custody.look(desk, folderOn(desk))
+        const objection = custody.objection(desk, desk.kept)
+        if (objection !== undefined) return { failed: { phase: 'delete', told: objection } }
+        const unknown = custody.unknown(desk.kept)
+        if (unknown !== undefined) {
+          hands.record(workspace, { type: 'Warning', reason: 'ApplyInterrupted', note: unknown })
+        }
         await custody.begin(desk, folderOn(desk), desk.kept, {
           operation: 'destroy',
           revision: revisionOn(desk),
