@@ -3,10 +3,11 @@
 import { access, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { scrub } from '../terraform/scrub.ts'
+import { leftState } from '../terraform/state.ts'
 import type { Binary } from './binary.ts'
 import { type Run, runCommand } from './cli.ts'
 import type { Furnished, Ran, Terraform } from './terraform.ts'
-import { leftState, planFile } from './workfolder.ts'
+import { planFile } from './workfolder.ts'
 
 export interface CommandLine extends Terraform {
   get(where: Furnished): Promise<Ran> // loads the modules that a module uses, and nothing else

@@ -2,9 +2,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crossplane, type Workspace } from '../api/workspace.ts'
+import { leftState } from '../terraform/state.ts'
 import type { Environment, Inputs } from './inputs.ts'
 import type { Furnished, Ran, Terraform } from './terraform.ts'
-import { clear, dropPlan, foldersOf, furnish, leftState, noteRun, readCutOff } from './workfolder.ts'
+import { clear, dropPlan, foldersOf, furnish, noteRun, readCutOff } from './workfolder.ts'
 
 export interface Folders {
   // Puts everything into the folder of the Workspace.

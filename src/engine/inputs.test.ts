@@ -242,13 +242,16 @@ describe('a ProviderConfig', () => {
     },
   )
 
-  test.each(['.terraform', '.terraform.lock.hcl', 'terraform.tfstate', 'crossplane-provider-terraform-0.tfvars'])(
-    'cannot put a credential where %s is',
-    async (filename) => {
-      const credentials = [{ filename, source: 'Environment', env: { name: 'FROM_ENGINE' } }] as const
-      expect((await refusal({ config: { credentials } })).message).toContain('use another name')
-    },
-  )
+  test.each([
+    '.terraform',
+    '.terraform.lock.hcl',
+    'terraform.tfstate',
+    'errored.tfstate',
+    'crossplane-provider-terraform-0.tfvars',
+  ])('cannot put a credential where %s is', async (filename) => {
+    const credentials = [{ filename, source: 'Environment', env: { name: 'FROM_ENGINE' } }] as const
+    expect((await refusal({ config: { credentials } })).message).toContain('use another name')
+  })
 
   test('cannot climb with the name of a credential', async () => {
     const credentials = [{ filename: '../../etc/aws', source: 'Environment', env: { name: 'FROM_ENGINE' } }] as const

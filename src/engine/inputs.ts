@@ -8,6 +8,7 @@ import type { KeyRef, ProviderConfig, Workspace, WorkspaceAPI } from '../api/wor
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { valuesIn } from '../terraform/secretvalues.ts'
+import { isStateFile } from '../terraform/state.ts'
 import { artifactOf, readFluxRef } from './flux.ts'
 import { InputsError } from './inputserror.ts'
 import { checkProviderConfig, credentialNamespace, namespaceFor } from './tenancy.ts'
@@ -208,7 +209,7 @@ function isTaken(name: string): boolean {
     ['', '.', '..', ...taken].includes(name) ||
     isVarFile(name) ||
     (name.startsWith('.terraform') && name !== ownFiles.cliConfig) ||
-    name.startsWith('terraform.tfstate')
+    isStateFile(name)
   )
 }
 

@@ -152,6 +152,18 @@ describe('a remote module', () => {
     expect(readFileSync(join(folder, 'crossplane-provider-config.tf'), 'utf8')).toBe('# ours')
   })
 
+  test('brings no state along: it would be taken for ours', async () => {
+    const { world, furnished, from } = aRoot()
+    const states = ['errored.tfstate', 'terraform.tfstate', 'terraform.tfstate.backup', 'sub/errored.tfstate']
+    const others = ['main.tf', 'sub/x.tf', 'fixtures/my.tfstate']
+    const all = [...states, ...others, 'terraform.tfstate.d/team.net/terraform.tfstate']
+    world.remote = Object.fromEntries(all.map((path) => [path, '{}']))
+    const { folder } = await furnished(from('a'))
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const found = entries.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    expect(found.toSorted()).toEqual(others.toSorted())
+  })
+
   test('is loaded by its address as it is, with the environment of the commands', async () => {
     const { furnished, from, loads, root } = aRoot()
     const seen: string[] = []

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { hashOf } from '../api/canonical.ts'
 import type { ForProvider } from '../api/workspace.ts'
+import { isStateFile } from '../terraform/state.ts'
 import { argumentsOf } from './arguments.ts'
 import { environmentOf, type Surroundings } from './environment.ts'
 import { type Inputs, isVarFile, ownFiles, type Remote } from './inputs.ts'
@@ -85,9 +86,6 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
     throw told(error, root)
   }
 }
-
-// What Terraform calls a state that it could not write to where it belongs.
-export const leftState = 'errored.tfstate'
 
 export const planFile = 'plan' // it holds secrets, and is good for one pass
 const cutOff = ['apply.out', 'destroy.out'] as const
@@ -208,6 +206,7 @@ async function bring(remote: Remote, furnishing: Furnishing, env: Furnished['env
 
 async function wantedOf(inputs: Inputs, arrived: string, inside: string): Promise<ReadonlyMap<string, Wanted>> {
   const wanted = new Map(inputs.remote ? await everythingIn(arrived) : [])
+  for (const path of wanted.keys()) if (isStateFile(path)) wanted.delete(path) // nobody's state is taken for ours
   if (inputs.remote && inside !== '' && ![...wanted.keys()].some((path) => isIn(path, inside))) {
     throw new InputsError(`the module has no folder ${inside}: correct entrypoint, or the address`)
   }

@@ -17,6 +17,14 @@ export function readStateHead(text: string): StateHead | undefined {
   return { lineage, serial, isEmpty: Array.isArray(resources) && resources.length === 0 }
 }
 
+// What Terraform calls a state that it could not write to where it belongs.
+export const leftState = 'errored.tfstate'
+
+// A file that a command would take for a state of its own, or that holds one.
+export function isStateFile(path: string): boolean {
+  return path.split('/').some((part) => part === leftState || part.startsWith('terraform.tfstate'))
+}
+
 // Of everything that is in it and was made, as plans write them; none of an encrypted one.
 export function addressesIn(text: string): readonly string[] {
   const state = readJson(text)
