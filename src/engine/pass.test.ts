@@ -337,6 +337,22 @@ test('its ProviderConfig is gone: it is destroyed with the inputs of the last ap
   expect(engine.instant.states.size).toBe(0)
 })
 
+test('what goes is destroyed by the module that is there, not by what its address leads to now', async () => {
+  const engine = await created()
+  const uid = engine.is()?.metadata.uid ?? ''
+  const remote = { source: 'Remote', module: 'git::https://example.com/gone' }
+  engine.objects.change(clusterWide.workspace, key, { spec: { forProvider: remote } })
+  await engine.pass()
+  expect(engine.instant.furnished.get(uid)?.remote).toMatchObject({ isPulledAlways: true })
+  let pulled: unknown
+  engine.instant.onCommand = () => {
+    pulled = engine.instant.furnished.get(uid)?.remote
+  }
+  engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(pulled).toMatchObject({ isPulledAlways: false })
+})
+
 test('state that was there before and never planned well is destroyed, not left behind', async () => {
   const engine = aSmallEngine()
   engine.instant.states.set('demo', new Map([['terraform_data.old', 1]]))

@@ -201,6 +201,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       if (!inputs) return { failed: { phase: 'connect', told: error.message, isLacking: true } }
       desk.inputs = inputs
     }
+    if (isLeaving) desk.inputs = notPulled(desk.inputs)
     try {
       desk.folder = await folders.furnish(workspace, desk.inputs)
     } catch (error) {
@@ -460,6 +461,12 @@ function isRefused({ code = 500, isUnreachable }: ApiError): boolean {
 
 function uidOf({ metadata: { uid = '' } }: Workspace): string {
   return uid
+}
+
+// What goes is destroyed by the module that it was made with, where that is still there: its repository may be gone, too.
+function notPulled(inputs: Inputs): Inputs {
+  const { remote } = inputs
+  return remote?.from === 'address' ? { ...inputs, remote: { ...remote, isPulledAlways: false } } : inputs
 }
 
 function withoutModule(workspace: Workspace): Workspace {
