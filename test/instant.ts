@@ -276,6 +276,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
         },
       }
     },
+    holdsState: async ({ metadata }) => lefts.has(folderOf(metadata)),
     remove: async ({ metadata }) => {
       for (const each of inFolders) each.delete(folderOf(metadata))
     },

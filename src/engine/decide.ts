@@ -121,7 +121,8 @@ function leaving(seen: Seen, policies: Allowed): Step {
   const { workspace, blocked, done } = seen
   const { finalizers = [] } = workspace.metadata
   if (done.isReleased || !finalizers.includes(finalizer)) return quiet
-  if (!policies.delete || done.isForgotten) return { do: 'release' }
+  if (!policies.delete) return done.failed ? failing(seen, done.failed) : { do: 'release' }
+  if (done.isForgotten) return { do: 'release' }
   if (finalizers.some((each) => each !== finalizer)) return quiet // whoever holds it: its going wakes us
   const isBorn = wasApplied(workspace) || done.isStateKept === true
   if (done.failed) return done.failed.isLacking && !isBorn ? { do: 'release' } : failing(seen, done.failed)

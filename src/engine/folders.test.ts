@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aFolder } from '../../test/folder.ts'
@@ -74,6 +74,30 @@ test('of a run in another folder it knows nothing', async () => {
   expect(await (await furnished()).cutOff('2026-11-16T10:00:00Z')).toBeUndefined()
   await (await furnished()).noteRun('2026-11-16T09:00:00Z')
   expect(await (await furnished()).cutOff('2026-11-16T10:00:00Z')).toBeUndefined()
+})
+
+test('a folder with a state that is nowhere else is not taken away, whoever asks', async () => {
+  const { root, furnished } = lives()
+  const { folder } = await furnished()
+  writeFileSync(join(folder, 'errored.tfstate'), '{}')
+  await createSweep(root, () => new Set())(true)
+  const load = async () => ({ code: 0, out: '', err: '', ended: 'byItself' as const })
+  const folders = createFolders({ root, cli: { family: 'tofu', version: '1.12.6' }, given: {}, ours: {}, load })
+  expect(await folders.holdsState(workspace)).toBe(true)
+  await folders.remove(workspace)
+  expect(existsSync(join(folder, 'errored.tfstate'))).toBe(true)
+  rmSync(join(folder, 'errored.tfstate'))
+  await folders.remove(workspace)
+  expect(existsSync(join(root, uid))).toBe(false)
+})
+
+test('where it is not known which Workspaces there are, no folder goes', async () => {
+  const { root, furnished } = lives()
+  await furnished()
+  const sweep = createSweep(root, () => undefined)
+  await sweep(true)
+  await sweep(false)
+  expect(existsSync(join(root, uid))).toBe(true)
 })
 
 test('folders of Workspaces that are no more go: at the start at once, later when they were unknown twice', async () => {

@@ -5,11 +5,13 @@ import { crossplane, type Workspace } from '../api/workspace.ts'
 import { leftState } from '../terraform/state.ts'
 import type { Environment, Inputs } from './inputs.ts'
 import type { Furnished, Ran, Terraform } from './terraform.ts'
-import { clear, dropPlan, foldersOf, furnish, noteRun, readCutOff } from './workfolder.ts'
+import { clear, dropPlan, foldersOf, furnish, holdsState, noteRun, readCutOff } from './workfolder.ts'
 
 export interface Folders {
   // Puts everything into the folder of the Workspace.
   furnish(workspace: Workspace, inputs: Inputs): Promise<Folder>
+  // Whether a state lies in it that is nowhere else: such a folder is not taken away.
+  holdsState(workspace: Workspace): Promise<boolean>
   remove(workspace: Workspace): Promise<void>
 }
 
@@ -58,18 +60,28 @@ export function createFolders({ root, cli: { family, version }, given, ours, loa
         cutOff: async (startedAt) => readCutOff(root, uid, startedAt),
       }
     },
-    remove: async ({ metadata: { uid = '' } }) => clear(root, uid),
+    holdsState: async ({ metadata: { uid = '' } }) => holdsState(root, uid),
+    async remove({ metadata: { uid = '' } }) {
+      if (!(await holdsState(root, uid))) await clear(root, uid)
+    },
   }
 }
 
-// Takes away the folders of Workspaces that are no more. One that was unknown only once may be of a Workspace that is new.
-export function createSweep(root: string, known: () => ReadonlySet<string>): (isFirst: boolean) => Promise<void> {
+// Takes away the folders of Workspaces that are no more, but none with a state that is nowhere else. One that was unknown only once
+// may be of a Workspace that is new. Where it is not known which Workspaces there are, nothing is.
+export function createSweep(
+  root: string,
+  known: () => ReadonlySet<string> | undefined,
+): (isFirst: boolean) => Promise<void> {
   let suspects: ReadonlySet<string> = new Set()
   return async (isFirst) => {
     const all = await foldersOf(root)
     const living = known()
+    if (!living) return
     const unknown = all.filter((uid) => !living.has(uid))
-    for (const uid of unknown) if (isFirst || suspects.has(uid)) await clear(root, uid)
+    for (const uid of unknown) {
+      if ((isFirst || suspects.has(uid)) && !(await holdsState(root, uid))) await clear(root, uid)
+    }
     suspects = new Set(unknown)
   }
 }

@@ -772,3 +772,19 @@ test('a state that cannot be brought home is copied, told and kept, and nothing 
   expect((await engine.pass()).wake).toBe('poll')
   expect(engine.instant.lefts.size).toBe(0)
 })
+
+test('an orphan is let go when the state that was left in its folder is home, not before', async () => {
+  const engine = await created(eks, { deletionPolicy: 'Orphan' })
+  const uid = engine.is()?.metadata.uid ?? ''
+  engine.instant.lefts.set(uid, JSON.stringify({ lineage: 'l', serial: 7, resources: [{}] }))
+  engine.objects.remove(clusterWide.workspace, key)
+  engine.instant.onCommand = (name) => {
+    if (name === 'push') throw new Error('the disk is full')
+  }
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(messageOf(engine.is())).toMatch(/^observe failed: cannot write the state of the last run.*disk is full/)
+  engine.instant.onCommand = () => {}
+  await engine.pass()
+  expect(engine.is()).toBeUndefined()
+  expect(engine.instant.lefts.size).toBe(0)
+})

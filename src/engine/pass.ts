@@ -179,11 +179,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       case 'forget':
         return forget(desk)
       case 'release':
-        await usages.drop(desk.api, workspace)
-        await changeFinalizers(desk, (all) => all.filter((each) => each !== crossplane.finalizer))
-        await folders.remove(workspace)
-        published.delete(uidOf(workspace))
-        return { isReleased: true }
+        return release(desk)
     }
   }
 
@@ -289,6 +285,26 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     if (!isGone) return failed(desk, 'forget', 'delete', ran)
     await custody.forget(desk)
     return { isForgotten: true }
+  }
+
+  async function release(desk: Desk): Promise<Done> {
+    const { api, workspace, done } = desk
+    // What stays is only of use with its state.
+    const isToStay = !done.isForgotten && !done.failed
+    const failure = isToStay && (await folders.holdsState(workspace)) ? await bringLastStateHome(desk) : undefined
+    if (failure) return failure
+    await usages.drop(api, workspace)
+    await changeFinalizers(desk, (all) => all.filter((each) => each !== crossplane.finalizer))
+    await folders.remove(workspace)
+    published.delete(uidOf(workspace))
+    return { isReleased: true }
+  }
+
+  async function bringLastStateHome(desk: Desk): Promise<Done | undefined> {
+    const connected = await connect(desk, 'whole')
+    if (connected.failed) return connected
+    const initialised = connected.isInitialised ? {} : await init(desk)
+    return initialised.failed ? initialised : bringStateHome(desk)
   }
 
   // A command that cannot even be run has failed, and says why.

@@ -2,11 +2,11 @@
 // Terraform keeps there stays; a pass that was cut off is made good by the next.
 import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import * as z from 'zod'
 import { hashOf } from '../api/canonical.ts'
 import type { ForProvider } from '../api/workspace.ts'
-import { isStateFile } from '../terraform/state.ts'
+import { isStateFile, leftState } from '../terraform/state.ts'
 import { argumentsOf } from './arguments.ts'
 import { environmentOf, type Surroundings } from './environment.ts'
 import { type Inputs, isVarFile, ownFiles, type Remote } from './inputs.ts'
@@ -127,6 +127,12 @@ export async function readCutOff(root: string, uid: string, startedAt: string): 
 
 export async function dropPlan(root: string, uid: string): Promise<void> {
   await rm(join(placesIn(root, uid).run, planFile), { force: true })
+}
+
+// Whether a state lies in it that is nowhere else.
+export async function holdsState(root: string, uid: string): Promise<boolean> {
+  const all = await readdir(placesIn(root, uid).module, { recursive: true }).catch(() => [])
+  return all.some((path) => basename(path) === leftState && !path.split('/').includes('.terraform')) // modules of the module
 }
 
 export async function clear(root: string, uid: string): Promise<void> {
