@@ -34,6 +34,7 @@ const annotationSets: readonly Readonly<Record<string, string>>[] = [
   { [crossplane.externalName]: 'demo', [ours.guard]: 'Hold' },
   { [crossplane.externalName]: 'demo', [ours.guard]: 'Hold', [ours.approve]: deletes.note.id },
   { [crossplane.externalName]: 'demo', [ours.cli]: 'terraform 1.5.7' },
+  { [crossplane.externalName]: 'demo', [ours.cli]: 'tofu 1.11.0' },
   { [crossplane.externalName]: 'demo', [crossplane.paused]: 'true' },
 ]
 const lastTransitionTime = '2026-11-15T23:23:50Z'
@@ -113,8 +114,8 @@ const wrongs: Readonly<Record<string, (seen: Seen, step: Step) => boolean>> = {
   'it lets go what is not leaving': (seen, step) => step.do === 'release' && !isLeaving(seen),
   'it applies to what is leaving, or may not be changed': (seen, step) =>
     applies(step) && (isLeaving(seen) || !allows(seen, 'Create', 'Update')),
-  'it applies to a state of another family': ({ workspace: { metadata } }, step) =>
-    applies(step) && metadata.annotations?.[ours.cli] !== undefined,
+  'it changes what another family has made': ({ workspace: { metadata } }, step) =>
+    (applies(step) || changesTheWorld.has(step.do)) && metadata.annotations?.[ours.cli] === 'terraform 1.5.7',
   'it deletes what is guarded, unapproved': ({ workspace: { metadata }, done }, step) =>
     applies(step) &&
     done.plan === deletes &&
@@ -132,7 +133,7 @@ test('in every situation it does what it may, and nothing else', () => {
     for (const [what, isSo] of Object.entries(wrongs)) if (isSo(seen, step)) wrong.push({ what, seen, step })
   }
   expect(wrong.slice(0, 2)).toEqual([])
-  const everyStep = 'apply begin claim connect destroy forget init name plan publish release rest settle tell'
+  const everyStep = 'apply begin claim connect destroy forget init name plan publish release rest settle sign tell'
   expect([...reached].toSorted()).toEqual(everyStep.split(' '))
 })
 

@@ -62,6 +62,7 @@ export type Step =
   | { readonly do: 'apply'; readonly what: 'create' | 'update' }
   | { readonly do: 'settle'; readonly as: 'succeeded' | 'failed' } // what became of a create
   | { readonly do: 'publish' } // outputs, into the connection Secret
+  | { readonly do: 'sign' } // by which command line the state is
   | { readonly do: 'tell'; readonly said: readonly Said[]; readonly event?: Happening }
   | { readonly do: 'destroy' | 'forget' | 'release' }
   | Rest
@@ -105,7 +106,8 @@ function living(seen: Seen, policies: Allowed): Step {
   if (!done.plan) return { do: 'plan' }
   if (done.plan === 'same' || done.isApplied) {
     if (isIncomplete(workspace)) return { do: 'settle', as: 'succeeded' }
-    return done.isPublished ? converged(seen) : { do: 'publish' }
+    if (!done.isPublished) return { do: 'publish' }
+    return writer === undefined ? { do: 'sign' } : converged(seen)
   }
   const what = done.begun ?? (isThere(seen, done.plan.planned) ? 'update' : 'create')
   if (!policies[what]) {
@@ -118,8 +120,9 @@ function living(seen: Seen, policies: Allowed): Step {
 }
 
 function leaving(seen: Seen, policies: Allowed): Step {
-  const { workspace, blocked, done } = seen
-  const { finalizers = [] } = workspace.metadata
+  const { workspace, cli = '', blocked, done } = seen
+  const { finalizers = [], annotations } = workspace.metadata
+  const writer = annotations?.[ours.cli]
   if (done.isReleased || !finalizers.includes(finalizer)) return quiet
   if (!policies.delete) return done.failed ? failing(seen, done.failed) : { do: 'release' }
   if (done.isForgotten) return { do: 'release' }
@@ -127,6 +130,7 @@ function leaving(seen: Seen, policies: Allowed): Step {
   const isBorn = wasApplied(workspace) || done.isStateKept === true
   if (done.failed) return done.failed.isLacking && !isBorn ? { do: 'release' } : failing(seen, done.failed)
   if (blocked !== undefined) return failing(seen, { phase: 'connect', told: blocked })
+  if (writer !== undefined && familyOf(writer) !== familyOf(cli)) return anotherCLI(seen, writer)
   const how = isBorn ? 'whole' : 'bare'
   if (done.connected !== how) return { do: 'connect', how }
   if (!done.isInitialised) return { do: 'init' }

@@ -643,6 +643,25 @@ test('a state that another family of command lines wrote is not touched', async 
   expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('AnotherCLI')
 })
 
+test('nor is it destroyed', async () => {
+  const engine = await created()
+  engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [ours.cli]: 'terraform 1.5.7' } } })
+  engine.objects.remove(clusterWide.workspace, key)
+  expect((await engine.pass()).wake).toBe('poll')
+  expect(engine.instant.calls).toEqual([])
+  expect(messageOf(engine.is())).toContain('held: the state was written by terraform 1.5.7')
+})
+
+test('one that came from elsewhere and needs no change is signed with its command line, once', async () => {
+  const engine = await created()
+  engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [ours.cli]: null } } })
+  await engine.pass()
+  expect(notes(engine)[ours.cli]).toBe('tofu 1.12.6')
+  const { length } = engine.objects.writes
+  await engine.pass()
+  expect(engine.objects.writes.length).toBe(length)
+})
+
 test('where nothing can be run, that is told', async () => {
   const engine = aSmallEngine()
   engine.blocked = 'no Terraform found: install OpenTofu'

@@ -155,6 +155,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         return {}
       case 'publish':
         return publish(desk)
+      case 'sign':
+        await annotate(desk, { [ours.cli]: cli })
+        return {}
       case 'tell':
         await writeStatus(desk, step.said)
         if (step.event) hands.record(workspace, step.event)
