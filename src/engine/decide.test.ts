@@ -137,7 +137,7 @@ test('in every situation it does what it may, and nothing else', () => {
   expect([...reached].toSorted()).toEqual(everyStep.split(' '))
 })
 
-test('the approval is asked for where it is read: on the apply a Workspace was made for', () => {
+function saidOf(plan: Changes): string {
   const [seen] = everySituation()
   if (!seen) throw new Error('there is no situation')
   const annotations = {
@@ -146,9 +146,19 @@ test('the approval is asked for where it is read: on the apply a Workspace was m
     [ours.apply]: 'team/network',
   }
   const metadata = { ...seen.workspace.metadata, annotations, finalizers: [crossplane.finalizer] }
-  const step = decide({ ...seen, workspace: { ...seen.workspace, metadata }, done: { ...furnished, plan: deletes } })
-  const said = step.do === 'rest' ? step.said.map(({ message }) => message).join('\n') : ''
-  expect(said).toContain(
+  const step = decide({ ...seen, workspace: { ...seen.workspace, metadata }, done: { ...furnished, plan } })
+  return step.do === 'rest' ? step.said.map(({ message }) => message).join('\n') : ''
+}
+
+test('the approval is asked for where it is read: on the apply a Workspace was made for', () => {
+  expect(saidOf(deletes)).toContain(
     `kubectl annotate workspacetemplateapply network --namespace team --overwrite capt.appthrust.io/approve=${deletes.note.id}`,
   )
+})
+
+test('where an apply was interrupted and the plan deletes something, both are told: one word approves them', () => {
+  expect(saidOf(changes({ create: ['a'], delete: ['b'] }, ['a']))).toContain(
+    'held for approval: this plan deletes 1 and replaces 0: b; and the apply that began at then was interrupted, and this plan would create again what it may have made: a; look whether that is there, then approve with: kubectl',
+  )
+  expect(saidOf(again)).toContain('held for approval: the apply that began at then was interrupted')
 })

@@ -231,18 +231,15 @@ function heldBecause({ workspace }: Seen, { planned, interrupted, note }: Change
   return guard === 'Hold' && isDestructive(planned) ? 'Destructive' : undefined
 }
 
-function holding(seen: Seen, { note, interrupted }: Changes, phase: Phase, held: Held): Rest {
+function holding(seen: Seen, { note, planned, interrupted }: Changes, phase: Phase, held: Held): Rest {
   const { again = [] } = note
-  const why =
-    held === 'Interrupted'
-      ? `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${tellSome(again, interrupted?.again.length)}; look whether that is there, then`
-      : `this plan deletes ${note.delete} and replaces ${note.replace}: ${tellSome(note.gone, note.delete + note.replace)};`
-  return waiting(
-    seen,
-    { ...note, held },
-    phase,
-    `held for approval: ${why} approve with: ${commandFor(seen.plural, seen.workspace, ours.approve, note.id)}`,
-  )
+  const goes = `this plan deletes ${note.delete} and replaces ${note.replace}: ${tellSome(note.gone, note.delete + note.replace)};`
+  const doubtful = `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${tellSome(again, interrupted?.again.length)}; look whether that is there, then`
+  // One word approves both.
+  const both = isDestructive(planned) ? `${goes} and ${doubtful}` : doubtful
+  const why = held === 'Interrupted' ? both : goes
+  const how = commandFor(seen.plural, seen.workspace, ours.approve, note.id)
+  return waiting(seen, { ...note, held }, phase, `held for approval: ${why} approve with: ${how}`)
 }
 
 function anotherCLI(seen: Seen, writer: string): Rest {
