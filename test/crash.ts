@@ -269,6 +269,7 @@ function anEngine(body: Body, namespace: string, root: string, instant: Instant,
     folders: instant.folders,
     custody: createCustody({
       client,
+      namespace: states,
       records: createRecords({ client, namespace: states, date }),
       terraform,
       machine: { host: 'here', bootId: 'boot' },

@@ -71,6 +71,7 @@ export function aSmallEngine({ keepsStatesHere = false } = {}): SmallEngine {
       folders: instant.folders,
       custody: createCustody({
         client,
+        namespace: 'states',
         records: createRecords({ client, namespace: 'states', date }),
         terraform: instant.terraform,
         machine: { host: 'here', bootId: 'boot' },

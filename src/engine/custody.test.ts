@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { objectsInMemory } from '../../test/objects.ts'
 import { annotations } from '../api/keys.ts'
+import { Lease } from '../api/neighbours.ts'
 import { type Workspace, workspaceAPIs } from '../api/workspace.ts'
 import type { Log } from '../runtime/log.ts'
 import { type Custody, createCustody } from './custody.ts'
@@ -22,7 +23,8 @@ const refused = (created: string): Ran => ({
 function aWorld(notes: Readonly<Record<string, string>> = {}) {
   let minutes = 0
   const date = () => new Date(Date.UTC(2026, 10, 16, 12, minutes))
-  const { client } = objectsInMemory(date)
+  const objects = objectsInMemory(date)
+  const { client } = objects
   const workspace: Workspace = {
     apiVersion: 'tf.m.upbound.io/v1beta1',
     kind: 'Workspace',
@@ -50,6 +52,7 @@ function aWorld(notes: Readonly<Record<string, string>> = {}) {
   const aLife = (): Custody =>
     createCustody({
       client,
+      namespace: 'states',
       records: createRecords({ client, namespace: 'states', date }),
       terraform: {
         async unlock(_, lock) {
@@ -81,6 +84,7 @@ function aWorld(notes: Readonly<Record<string, string>> = {}) {
     return { ran, times: ends.length - answers.length }
   }
   return {
+    objects,
     whose,
     folder,
     unlocked,
@@ -144,6 +148,42 @@ test('a lock that somebody took before is not, and then no run is noted', async 
   const life = aLife()
   expect((await apply(life, lock)).times).toBe(1)
   expect((await life.recall(whose)).run).toBeUndefined()
+})
+
+// As a command says it whose state cannot even be begun.
+const notBegun = (created: string): Ran => ({
+  ...worked,
+  code: 1,
+  err: `\nError: error loading state: the state is already locked by another tofu client\nLock Info:\n  ID:        ${id}\n  Operation: init\n  Who:       capt@here\n  Created:   ${created}\n`,
+})
+
+test.each<[string, 'before' | 'after', number]>([
+  ['is released, where it is', 'before', 2],
+  ['is not, when it was taken in this life', 'after', 1],
+])('a lock under which a state was to be begun %s', async (_, when, times) => {
+  const { aLife, now, pass, whose, folder, objects, unlocked } = aWorld()
+  const key = { namespace: 'states', name: 'lock-tfstate-default-capt' }
+  const lease = (name: string, holderIdentity: string): Lease => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { ...key, name, labels: { tfstate: 'true' }, annotations: { 'app.terraform.io/lock-info': '{}' } },
+    spec: { holderIdentity },
+  })
+  objects.put(Lease, lease(key.name, id))
+  objects.put(Lease, lease('lock-tfstate-other-capt', 'another'))
+  const before = aLife()
+  pass()
+  const ran = notBegun(now())
+  pass()
+  const life = when === 'before' ? aLife() : before
+  let count = 0
+  const answers = [ran, worked]
+  await life.unlocked(whose, folder, undefined, async () => answers[count++] ?? worked)
+  expect([count, unlocked]).toEqual([times, []])
+  const left = objects.get(Lease, key)
+  expect(left?.spec?.holderIdentity).toBe(when === 'before' ? undefined : id)
+  expect(left?.metadata.annotations).toEqual(when === 'before' ? {} : { 'app.terraform.io/lock-info': '{}' })
+  expect(objects.get(Lease, { ...key, name: 'lock-tfstate-other-capt' })?.spec?.holderIdentity).toBe('another')
 })
 
 test('whatever lock it is, the word of a user releases it', async () => {

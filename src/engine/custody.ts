@@ -13,8 +13,9 @@ import { backendOf, fetchState, type State, stateKey } from './backend.ts'
 import type { Folder } from './folders.ts'
 import type { Inputs } from './inputs.ts'
 import { inFlight, strays } from './interrupted.ts'
+import { freeLease } from './leases.ts'
 import type { Machine } from './life.ts'
-import { judgeLock, refusedBy, type Span } from './locks.ts'
+import { isBeginning, judgeLock, type Lock, refusedBy, type Span } from './locks.ts'
 import type { Memory, Run } from './memory.ts'
 import type { LeftOut, Records, Whose } from './records.ts'
 import { isMade, isToldDestroyed } from './signs.ts'
@@ -60,7 +61,8 @@ export interface Beginning {
 }
 
 export interface CustodyOptions {
-  readonly client: Pick<Client, 'get'>
+  readonly client: Pick<Client, 'get' | 'list' | 'patch'>
+  readonly namespace: string // where the states are by default
   readonly records: Records
   readonly terraform: Pick<Terraform, 'unlock'>
   readonly machine: Machine
@@ -71,7 +73,7 @@ export interface CustodyOptions {
 }
 
 export function createCustody(options: CustodyOptions): Custody {
-  const { client, records, terraform, machine, instance, ownEnv, date, log } = options
+  const { client, namespace, records, terraform, machine, instance, ownEnv, date, log } = options
   const bornAt = date().toISOString()
   const cutOff = new Map<string, readonly Span[]>() // by uid
   const told = (leftOut: LeftOut) => {
@@ -93,6 +95,11 @@ export function createCustody(options: CustodyOptions): Custody {
   async function end(whose: Whose, kept: Kept, inputs?: Inputs, run?: Run): Promise<void> {
     const state = await stateNow(kept)
     told(await records.ended(whose, { ...(run && { run }), ...(state && { state }), ...(inputs && { inputs }) }))
+  }
+
+  async function release(where: Folder, lock: Lock): Promise<boolean> {
+    if (isBeginning(lock)) return freeLease(client, namespace, lock.id)
+    return (await terraform.unlock(where, lock.id)).code === 0
   }
 
   return {
@@ -181,15 +188,15 @@ export function createCustody(options: CustodyOptions): Custody {
         run: memory.run,
         me: machine,
         bornAt,
-        cutOff: cutOff.get(uid) ?? [],
+        // A state that is begun may be every Workspace's: that of the default one.
+        cutOff: isBeginning(lock) ? [...cutOff.values()].flat() : (cutOff.get(uid) ?? []),
         hasEnded: printed !== undefined, // it was in this very folder, and none is furnished while a command of ours runs in it
         unlock: notes?.[annotations.unlock],
         command: (id) => command(whose, annotations.unlock, id),
       })
       if (verdict.is !== 'releasable') return { ...ran, err: `Error: ${verdict.message}\n\n${ran.err}` }
       log.warn('releasing a lock', { object: name, lock: lock.id, why: verdict.why })
-      const released = await terraform.unlock(where, lock.id)
-      return released.code === 0 ? watched() : ran
+      return (await release(where, lock)) ? watched() : ran
     },
 
     forget: async (whose) => records.forget(whose),

@@ -49,6 +49,21 @@ test.each<[string, Partial<LockQuestion>, LockVerdict['is']]>([
   ],
   ['it does not say when it was taken', { lock: { ...lock, created: '' } }, 'somebodys'],
   ['the container has no user name', { lock: { ...lock, who: '@engine-0' } }, 'releasable'],
+  [
+    'it was taken to begin a state, in an earlier life',
+    { run: undefined, hasEnded: false, lock: { ...lock, operation: 'init' } },
+    'releasable',
+  ],
+  [
+    'it was taken to begin a state, on another machine',
+    { run: undefined, lock: { ...lock, operation: 'init', who: 'alice@laptop' } },
+    'somebodys',
+  ],
+  [
+    'it was taken to begin a state, in this life',
+    { run: undefined, lock: { ...lock, operation: 'init' }, ...inThisLife },
+    'somebodys',
+  ],
   ['a user released it', { run: undefined, unlock: lock.id }, 'releasable'],
   ['a user released another one', { run: undefined, unlock: 'ffff' }, 'somebodys'],
 ])('when %s', (_, facts, is) => {

@@ -19,7 +19,7 @@ export function refusedBy({ code, out, err }: Ran): Lock | undefined {
 
 // Of any backend, from what a command says when it cannot have the lock.
 export function readLockError(text: string): Lock | undefined {
-  const at = text.indexOf('Error acquiring the state lock')
+  const at = text.search(/Error acquiring the state lock|state is already locked/)
   if (at < 0) return undefined
   const field = (name: string) => text.slice(at).match(new RegExp(`^[│\\s]*${name}:[ \\t]*(.*?)\\s*$`, 'm'))?.[1] ?? ''
   const id = field('ID')
@@ -50,7 +50,8 @@ export type LockVerdict =
 
 export function judgeLock(question: LockQuestion): LockVerdict {
   const { lock, hasEnded, unlock, command } = question
-  if (hasEnded && isOfRun(question) && isOfThePast(question)) return { is: 'releasable', why: 'leftBehind' }
+  const isOurs = isBeginning(lock) || (hasEnded && isOfRun(question))
+  if (isOurs && isOfThePast(question)) return { is: 'releasable', why: 'leftBehind' }
   if (unlock === lock.id) return { is: 'releasable', why: 'asked' }
   const held = `the state is already locked by ${lock.who || 'somebody'} since ${lock.created || 'an unknown time'} (${lock.operation || 'unknown operation'}, lock ${lock.id})`
   return {
@@ -59,21 +60,27 @@ export function judgeLock(question: LockQuestion): LockVerdict {
   }
 }
 
-// Taken on this machine, since it was last started, after that run began. A user's name may be missing in a container.
+// The lock under which a backend begins a state that is not there yet: no run is noted for it, nothing but an empty state is
+// written under it, and it is held for a moment.
+export function isBeginning({ operation }: Lock): boolean {
+  return operation === 'init'
+}
+
+// Taken since this machine was last started, after that run began.
 function isOfRun({ lock, run, me }: LockQuestion): boolean {
   return (
     run !== undefined &&
     me.bootId !== '' &&
     run.host === me.host &&
     run.bootId === me.bootId &&
-    lock.who.endsWith(`@${me.host}`) &&
     Date.parse(lock.created) >= Date.parse(run.startedAt)
   )
 }
 
-// What is taken while this life is, and not by a command of ours that was killed, is somebody else's on this machine.
-function isOfThePast({ lock, bornAt, cutOff }: LockQuestion): boolean {
+// On this machine; a user's name may be missing in a container. What is taken there while this life is, and not by a command of
+// ours that was killed, is somebody else's.
+function isOfThePast({ lock, me, bornAt, cutOff }: LockQuestion): boolean {
   const created = Date.parse(lock.created)
   const isWithin = ({ from, to }: Span) => created >= Date.parse(from) && created <= Date.parse(to)
-  return created < Date.parse(bornAt) || cutOff.some(isWithin)
+  return lock.who.endsWith(`@${me.host}`) && (created < Date.parse(bornAt) || cutOff.some(isWithin))
 }
