@@ -75,7 +75,6 @@ export function aSmallEngine({ keepsStatesHere = false } = {}): SmallEngine {
         records: createRecords({ client, namespace: 'states', date }),
         terraform: instant.terraform,
         machine: { host: 'here', bootId: 'boot' },
-        instance: 'here_1',
         ownEnv: {},
         date,
         log: silent,

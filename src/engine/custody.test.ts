@@ -61,7 +61,6 @@ function aWorld(notes: Readonly<Record<string, string>> = {}) {
         },
       },
       machine: { host: 'here', bootId: 'boot' },
-      instance: 'here_1',
       ownEnv: {},
       date,
       log: silent,
@@ -219,7 +218,7 @@ test('a killed apply that made all there was to make is over; its lock is known 
   await apply(life, killed)
   await life.converged(whose, await life.look(whose, folder))
   const kept = await life.look(whose, folder)
-  const planned = { create: ['a.a'], update: [], replace: [], delete: [], drifted: [], outputs: [] }
+  const planned = { create: ['a.a'], update: [], replace: [], delete: [] }
   expect(life.interruption(kept, planned)).toBeUndefined()
   pass()
   expect((await apply(life, lock, worked)).times).toBe(2)

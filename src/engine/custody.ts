@@ -66,14 +66,13 @@ export interface CustodyOptions {
   readonly records: Records
   readonly terraform: Pick<Terraform, 'unlock'>
   readonly machine: Machine
-  readonly instance: string // which life of which engine
   readonly ownEnv: Readonly<Record<string, string>> // by which runs reach the states in this cluster
   readonly date: () => Date
   readonly log: Log
 }
 
 export function createCustody(options: CustodyOptions): Custody {
-  const { client, namespace, records, terraform, machine, instance, ownEnv, date, log } = options
+  const { client, namespace, records, terraform, machine, ownEnv, date, log } = options
   const bornAt = date().toISOString()
   const cutOff = new Map<string, readonly Span[]>() // by uid
   const told = (leftOut: LeftOut) => {
@@ -144,7 +143,7 @@ export function createCustody(options: CustodyOptions): Custody {
       const { host, bootId } = machine
       const startedAt = date().toISOString()
       await where.noteRun(startedAt)
-      await records.noteRun(whose, { operation, revision, startedAt, instance, host, bootId, creates })
+      await records.noteRun(whose, { operation, revision, startedAt, host, bootId, creates })
     },
 
     async settle(whose, where, kept, ran, inputs) {

@@ -5,7 +5,7 @@ import { crossplane, type ManagementPolicy, type Workspace, type WorkspaceCondit
 import { noteOf, type Planned } from '../terraform/planned.ts'
 import { type Changes, type Done, decide, type Failure, type Phase, type Seen, type Step } from './decide.ts'
 
-const nothing: Planned = { create: [], update: [], replace: [], delete: [], drifted: [], outputs: [] }
+const nothing: Planned = { create: [], update: [], replace: [], delete: [] }
 const changes = (planned: Partial<Planned>, again: readonly string[] = []): Changes => {
   const interrupted = again.length > 0 ? { startedAt: 'then', again } : undefined
   const all = { ...nothing, ...planned }

@@ -8,7 +8,6 @@ const run: Run = {
   operation: 'apply',
   revision: 'r1',
   startedAt,
-  instance: 'i',
   host: 'h',
   bootId: 'b',
   creates: ['a.a', 'b.b', 'c.c', 'module.x["k: v"].d.d[0]'],
@@ -18,8 +17,6 @@ const planned: Planned = {
   update: ['c.c'],
   replace: ['module.x["k: v"].d.d[0]'],
   delete: [],
-  drifted: [],
-  outputs: [],
 }
 
 // As OpenTofu 1.12.6 prints it with -no-color.

@@ -97,7 +97,6 @@ test('its lock is known to be left behind, what it began is held, and the next a
     operation: 'apply',
     revision: 'r1',
     startedAt,
-    instance: 'engine-1',
     ...me,
     creates: [...planned.create, ...planned.replace],
   }

@@ -13,7 +13,6 @@ const run: Run = {
   operation: 'apply',
   revision: 'r1',
   startedAt: '2026-11-16T12:00:00.000Z',
-  instance: 'i',
   ...me,
   creates: [],
 }

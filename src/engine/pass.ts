@@ -311,7 +311,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
   }
 
   // A command that cannot even be run has failed, and says why.
-  async function command(desk: Desk, name: Exclude<Command, 'get' | 'flux' | 'unlock'>): Promise<Ran> {
+  async function command(desk: Desk, name: Exclude<Command, 'get' | 'unlock'>): Promise<Ran> {
     const folder = folderOn(desk)
     const ran = await custody.unlocked(desk, folder, desk.kept, async (): Promise<Ran> => {
       try {
