@@ -137,10 +137,15 @@ const readLength = 16_384 // what is said further down is of other things
 export function diagnosed({ title, detail }: TerraformError): Diagnosis {
   const all = `${title} ${detail}`.slice(0, readLength).replace(/\s+/g, ' ')
   const found = rules.find(({ in: where, says }) => says.test(where === 'title' ? title : all)) ?? unknown
-  return { class: found.class, hint: found.hint.replace('LOCK', lockIn(detail) ?? 'ID') }
+  return { class: found.class, hint: found.hint.replace('LOCK', lockIn(detail) ?? lockNamedIn(title) ?? 'ID') }
 }
 
 // The id of the lock that an error speaks of.
 export function lockIn(detail: string): string | undefined {
   return /^ *ID: +(?<id>[\w-]+)$/m.exec(detail)?.groups?.['id']
+}
+
+// As our own engine tells it in one sentence.
+function lockNamedIn(title: string): string | undefined {
+  return /\(.*, lock (?<id>[\w-]+)\)/.exec(title)?.groups?.['id']
 }
