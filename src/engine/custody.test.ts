@@ -211,17 +211,44 @@ test('an apply that left its state in the folder has not ended', async () => {
   expect((await life.recall(whose)).run).toBeDefined()
 })
 
-test('a killed apply that made all there was to make is over; its lock is known nevertheless', async () => {
-  const { aLife, apply, now, pass, whose, folder, unlocked } = aWorld()
+test('when a killed apply has made all there was to make, its lock is released before it is forgotten', async () => {
+  const { aLife, apply, now, pass, whose, folder, unlocked, objects } = aWorld()
   const life = aLife()
-  const lock = refused(now())
-  await apply(life, killed)
-  await life.converged(whose, await life.look(whose, folder))
-  const kept = await life.look(whose, folder)
-  const planned = { create: ['a.a'], update: [], replace: [], delete: [] }
-  expect(life.interruption(kept, planned)).toBeUndefined()
   pass()
-  expect((await apply(life, lock, worked)).times).toBe(2)
+  await apply(life, killed)
+  const key = { namespace: 'states', name: 'tfstate-team.demo-capt' }
+  const lockedSince = (Created: string) => {
+    const info = { ID: id, Operation: 'OperationTypeApply', Who: 'capt@here', Created }
+    const notes = { 'app.terraform.io/lock-info': JSON.stringify(info) }
+    const metadata = { ...key, name: `lock-${key.name}`, labels: { tfstate: 'true' }, annotations: notes }
+    const lease: Lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata,
+      spec: { holderIdentity: id },
+    }
+    objects.put(Lease, lease)
+  }
+  const killedAt = now()
+  pass()
+  const kept = { ...(await life.look(whose, folder)), key }
+  lockedSince(now()) // somebody's, on the same machine
+  await life.converged(whose, folder, kept)
+  expect([unlocked, (await life.recall(whose)).run]).toEqual([[], undefined])
+  lockedSince(killedAt)
+  await life.converged(whose, folder, kept)
   expect(unlocked).toEqual([id])
-  expect((await life.recall(whose)).run).toBeUndefined()
+})
+
+test('a run that another machine had noted stays as unknown as it was when a lock keeps the next from beginning', async () => {
+  const { aLife, apply, begin, now, pass, whose, folder } = aWorld()
+  await begin(aLife())
+  await folder.noteRun('another folder')
+  pass()
+  const life = aLife()
+  const before = await life.look(whose, folder)
+  expect(before).toMatchObject({ memory: { run: { creates: ['a.a'] } }, printed: undefined })
+  pass()
+  await apply(life, refused(now()))
+  expect(await life.look(whose, folder)).toEqual(before)
 })

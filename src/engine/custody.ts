@@ -13,10 +13,10 @@ import { backendOf, fetchState, type State, stateKey } from './backend.ts'
 import type { Folder } from './folders.ts'
 import type { Inputs } from './inputs.ts'
 import { inFlight, strays } from './interrupted.ts'
-import { freeLease } from './leases.ts'
+import { freeLease, lockOn } from './leases.ts'
 import type { Machine } from './life.ts'
-import { isBeginning, judgeLock, type Lock, refusedBy, type Span } from './locks.ts'
-import type { Memory, Run } from './memory.ts'
+import { isBeginning, judgeLock, type Lock, type LockVerdict, refusedBy, type Span } from './locks.ts'
+import type { Memory } from './memory.ts'
 import type { LeftOut, Records, Whose } from './records.ts'
 import { isMade, isToldDestroyed } from './signs.ts'
 import type { Ran, Terraform } from './terraform.ts'
@@ -46,8 +46,8 @@ export interface Custody {
   // destroy needs.
   settle(whose: Whose, where: Folder, kept: Kept, ran: Ran, inputs?: Inputs): Promise<void>
   // A plan has found nothing to do: whatever run was noted, what it made is known. What it was given a destroy may need as much
-  // as of one that ended; so it is with a state that was not made by us.
-  converged(whose: Whose, kept: Kept, inputs?: Inputs): Promise<void>
+  // as of one that ended; so it is with a state that was not made by us. With the run goes the proof that its lock is ours.
+  converged(whose: Whose, where: Folder, kept: Kept, inputs?: Inputs): Promise<void>
   // Runs it; when a lock keeps it from running that we may release, releases it and runs it again. Whose lock it is, is judged
   // by what was known before the run was begun.
   unlocked(whose: Whose, where: Folder, kept: Kept | undefined, run: () => Promise<Ran>): Promise<Ran>
@@ -91,12 +91,28 @@ export function createCustody(options: CustodyOptions): Custody {
     return { memory, key, state: key && (await fetchState(client, key)), printed }
   }
 
-  async function end(whose: Whose, kept: Kept, inputs?: Inputs, run?: Run): Promise<void> {
+  async function end(whose: Whose, kept: Kept, inputs?: Inputs): Promise<void> {
     const state = await stateNow(kept)
-    told(await records.ended(whose, { ...(run && { run }), ...(state && { state }), ...(inputs && { inputs }) }))
+    told(await records.ended(whose, { ...(state && { state }), ...(inputs && { inputs }) }))
   }
 
-  async function release(where: Folder, lock: Lock): Promise<boolean> {
+  function judge(whose: Whose, { memory, printed }: Kept, lock: Lock): LockVerdict {
+    const { uid = '', annotations: notes } = whose.workspace.metadata
+    return judgeLock({
+      lock,
+      run: memory.run,
+      me: machine,
+      bornAt,
+      // A state that is begun may be every Workspace's: that of the default one.
+      cutOff: isBeginning(lock) ? [...cutOff.values()].flat() : (cutOff.get(uid) ?? []),
+      hasEnded: printed !== undefined, // it was in this very folder, and none is furnished while a command of ours runs in it
+      unlock: notes?.[annotations.unlock],
+      command: (id) => command(whose, annotations.unlock, id),
+    })
+  }
+
+  async function release({ workspace }: Whose, where: Folder, lock: Lock): Promise<boolean> {
+    log.warn('releasing a lock', { object: workspace.metadata.name, ...lock })
     if (isBeginning(lock)) return freeLease(client, namespace, lock.id)
     return (await terraform.unlock(where, lock.id)).code === 0
   }
@@ -151,7 +167,7 @@ export function createCustody(options: CustodyOptions): Custody {
       if (refusedBy(ran)) {
         // Nothing was done: what was not known before is as unknown as before.
         if (!memory.run) return told(await records.ended(whose))
-        await where.noteRun(memory.run.startedAt, printed)
+        if (printed !== undefined) await where.noteRun(memory.run.startedAt, printed)
         return records.noteRun(whose, memory.run)
       }
       // One that was killed or crashed may have made more than it wrote down, and what it could not write is only in its folder.
@@ -159,19 +175,17 @@ export function createCustody(options: CustodyOptions): Custody {
       if (hasEnded) await end(whose, kept, inputs)
     },
 
-    async converged(whose, kept, inputs) {
-      const { memory, printed } = kept
+    async converged(whose, where, kept, inputs) {
+      const { memory, key, state } = kept
       const { run } = memory
-      if (!run && !memory.state && typeof kept.state?.head === 'object') return end(whose, kept, inputs)
-      if (!run || run.isOver) return
-      const given = run.operation === 'apply' ? inputs : undefined
-      // Only one that was killed leaves what it printed, and may leave its lock.
-      if (printed === '') await end(whose, kept, given)
-      else await end(whose, kept, given, { ...run, isOver: true })
+      if (!run && (memory.state || typeof state?.head !== 'object')) return
+      const lock = run && key?.namespace === namespace ? await lockOn(client, key) : undefined
+      if (lock && judge(whose, kept, lock).is === 'releasable') await release(whose, where, lock)
+      await end(whose, kept, run?.operation === 'destroy' ? undefined : inputs)
     },
 
     async unlocked(whose, where, kept, run) {
-      const { uid = '', name, annotations: notes } = whose.workspace.metadata
+      const { uid = '' } = whose.workspace.metadata
       const watched = async () => {
         const from = date().toISOString()
         const ran = await run()
@@ -181,21 +195,9 @@ export function createCustody(options: CustodyOptions): Custody {
       const ran = await watched()
       const lock = refusedBy(ran)
       if (!lock) return ran
-      const { memory, printed } = kept ?? (await look(whose, where))
-      const verdict = judgeLock({
-        lock,
-        run: memory.run,
-        me: machine,
-        bornAt,
-        // A state that is begun may be every Workspace's: that of the default one.
-        cutOff: isBeginning(lock) ? [...cutOff.values()].flat() : (cutOff.get(uid) ?? []),
-        hasEnded: printed !== undefined, // it was in this very folder, and none is furnished while a command of ours runs in it
-        unlock: notes?.[annotations.unlock],
-        command: (id) => command(whose, annotations.unlock, id),
-      })
+      const verdict = judge(whose, kept ?? (await look(whose, where)), lock)
       if (verdict.is !== 'releasable') return { ...ran, err: `Error: ${verdict.message}\n\n${ran.err}` }
-      log.warn('releasing a lock', { object: name, lock: lock.id, why: verdict.why })
-      return (await release(where, lock)) ? watched() : ran
+      return (await release(whose, where, lock)) ? watched() : ran
     },
 
     forget: async (whose) => records.forget(whose),

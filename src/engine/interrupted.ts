@@ -11,7 +11,7 @@ export interface Interruption {
 // What the killed apply began to make and the plan would make again: it may be there twice. That it said "Creation complete"
 // changes nothing, because states are written every 20 seconds: what was written, no plan makes again.
 export function inFlight({ run, log, planned }: Interruption): Interrupted | undefined {
-  if (run.operation === 'destroy' || run.isOver) return undefined // what is gone already is not destroyed again
+  if (run.operation === 'destroy') return undefined // what is gone already is not destroyed again
   const makes = [...planned.create, ...planned.replace]
   const begun = log === undefined ? run.creates : begunIn(log)
   const again = begun === 'many' ? makes : makes.filter((address) => begun.includes(address))
@@ -20,7 +20,7 @@ export function inFlight({ run, log, planned }: Interruption): Interrupted | und
 
 // What the killed apply began to make and is not in the state: a destroy knows nothing of it.
 export function strays({ run, log, known }: Omit<Interruption, 'planned'> & { readonly known: readonly string[] }) {
-  if (run.operation === 'destroy' || run.isOver) return []
+  if (run.operation === 'destroy') return []
   const begun = log === undefined ? run.creates : begunIn(log)
   return begun === 'many' ? begun : begun.filter((address) => !known.includes(address))
 }

@@ -14,7 +14,6 @@ export interface Run {
   readonly host: string
   readonly bootId: string // of the machine since it was last started
   readonly creates: readonly string[] | 'many' // addresses that the plan would create or replace
-  readonly isOver?: boolean // what it made is known by now; but it was killed, and its lock may still be there
 }
 
 export interface Memory {
@@ -69,12 +68,11 @@ async function unzipped(base64 = ''): Promise<unknown> {
 
 function isRun(value: unknown): value is Run {
   if (!isRecord(value)) return false
-  const { operation, revision, startedAt, host, bootId, creates, isOver = false } = value
+  const { operation, revision, startedAt, host, bootId, creates } = value
   return (
     (operation === 'apply' || operation === 'destroy') &&
     isTexts([revision, startedAt, host, bootId]) &&
-    (creates === 'many' || isTexts(creates)) &&
-    typeof isOver === 'boolean'
+    (creates === 'many' || isTexts(creates))
   )
 }
 

@@ -235,7 +235,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const ran = await command(desk, 'plan')
     if (ran.code !== 0 && ran.code !== 2) return failed(desk, 'plan', 'observe', ran)
     if (ran.code === 0) {
-      await custody.converged(desk, kept, desk.inputs)
+      await custody.converged(desk, folder, kept, desk.inputs)
       return { plan: 'same' }
     }
     let planned = readPlanText(ran.out)

@@ -29,17 +29,11 @@ export interface Whose {
 
 export type LeftOut = string | undefined // why something was not kept, for people
 
-export interface Left {
-  readonly run?: Run
-  readonly state?: StateHead
-  readonly inputs?: Inputs
-}
-
 export interface Records {
   recall(whose: Whose): Promise<Memory>
   noteRun(whose: Whose, run: Run): Promise<void>
-  // Without `left`: it changed nothing that is known. With a run: that one stays noted.
-  ended(whose: Whose, left?: Left): Promise<LeftOut>
+  // Without `left`: it changed nothing that is known.
+  ended(whose: Whose, left?: { readonly state?: StateHead; readonly inputs?: Inputs }): Promise<LeftOut>
   keepState(
     whose: Whose,
     state: { readonly bytes: Buffer; readonly head: StateHead },
@@ -100,10 +94,10 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
 
     noteRun: async (whose, run) => remember(whose, { run: packRun(run) }),
 
-    async ended(whose, { run, state, inputs } = {}) {
+    async ended(whose, { state, inputs } = {}) {
       const packed = inputs && (await packInputs(inputs))
       await remember(whose, {
-        run: run ? packRun(run) : null,
+        run: null,
         ...(state && { state: packState(state) }),
         ...(inputs && { inputs: packed ?? null }),
       })
