@@ -225,10 +225,13 @@ function restricted({ note }: Changes, what: 'create' | 'update'): Rest {
 }
 
 function heldBecause({ workspace }: Seen, { planned, interrupted, note }: Changes): Held | undefined {
-  const { [ours.approve]: approved, [ours.guard]: guard } = workspace.metadata.annotations ?? {}
-  if (approved === note.id) return undefined
+  if (workspace.metadata.annotations?.[ours.approve] === note.id) return undefined
   if (interrupted && interrupted.again.length > 0) return 'Interrupted'
-  return guard === 'Hold' && isDestructive(planned) ? 'Destructive' : undefined
+  return isGuardedAgainst(planned, workspace) ? 'Destructive' : undefined
+}
+
+function isGuardedAgainst(planned: Planned, { metadata }: Workspace): boolean {
+  return metadata.annotations?.[ours.guard] === 'Hold' && isDestructive(planned)
 }
 
 function holding(seen: Seen, { note, planned, interrupted }: Changes, phase: Phase, held: Held): Rest {
@@ -236,7 +239,7 @@ function holding(seen: Seen, { note, planned, interrupted }: Changes, phase: Pha
   const goes = `this plan deletes ${note.delete} and replaces ${note.replace}: ${tellSome(note.gone, note.delete + note.replace)};`
   const doubtful = `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${tellSome(again, interrupted?.again.length)}; look whether that is there, then`
   // One word approves both.
-  const both = isDestructive(planned) ? `${goes} and ${doubtful}` : doubtful
+  const both = isGuardedAgainst(planned, seen.workspace) ? `${goes} and ${doubtful}` : doubtful
   const why = held === 'Interrupted' ? both : goes
   const how = commandFor(seen.plural, seen.workspace, ours.approve, note.id)
   return waiting(seen, { ...note, held }, phase, `held for approval: ${why} approve with: ${how}`)

@@ -77,6 +77,9 @@ const aWorkspace = (name: string, module: string): KubeObject => ({
   metadata: { name, namespace: 'default' },
   spec: { forProvider: { source: 'Inline', module } },
 })
+// Takes its time, until it has done so once.
+const slowOnce = (started: string) =>
+  `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "test -e ${started} || { touch ${started}; sleep 60; }"\n  }\n}\n`
 const stepsOf = (step: string) => recorded.filter((each) => each.step === step).map(({ object }) => object)
 const given = (name: string): KubeObject => {
   const found = applied.find(({ metadata }) => metadata.name === name)
@@ -342,10 +345,7 @@ test('a lock that an earlier life left in the moment when it began a state is re
 
 test('when the machine kills an apply, that is told, and its lock does not keep the next from running', async () => {
   const started = join(api.home.folder, 'shot-started')
-  const shot = aWorkspace(
-    'shot',
-    `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "test -e ${started} || { touch ${started}; sleep 60; }"\n  }\n}\n`,
-  )
+  const shot = aWorkspace('shot', slowOnce(started))
   await api.kube.apply(shot)
   await until('the apply has begun', async () => (existsSync(started) ? true : undefined), patience)
   const uid = (await api.kube.read(shot))?.metadata.uid ?? ''
@@ -363,17 +363,10 @@ test('when the machine kills an apply, that is told, and its lock does not keep 
 
 test('told to end while it applies, it ends when the apply has, and another goes on from there', async () => {
   const started = join(api.home.folder, 'slow-started')
-  const slow: KubeObject = {
-    apiVersion: 'tf.m.upbound.io/v1beta1',
-    kind: 'Workspace',
-    metadata: { name: 'slow', namespace: 'default' },
-    spec: {
-      forProvider: {
-        source: 'Inline',
-        module: `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "touch ${started}; sleep 4"\n  }\n}\n`,
-      },
-    },
-  }
+  const slow = aWorkspace(
+    'slow',
+    `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "touch ${started}; sleep 4"\n  }\n}\n`,
+  )
   await api.kube.apply(slow)
   await until('the apply has begun', async () => (existsSync(started) ? true : undefined), patience)
   await engine.member.kill('SIGTERM') // returns when it has ended
@@ -389,17 +382,7 @@ test('told to end while it applies, it ends when the apply has, and another goes
 
 test('killed while it applies, what it may have made is not made again without a word', async () => {
   const started = join(api.home.folder, 'killed-started')
-  const killed: KubeObject = {
-    apiVersion: 'tf.m.upbound.io/v1beta1',
-    kind: 'Workspace',
-    metadata: { name: 'killed', namespace: 'default' },
-    spec: {
-      forProvider: {
-        source: 'Inline',
-        module: `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "test -e ${started} || { touch ${started}; sleep 60; }"\n  }\n}\n`,
-      },
-    },
-  }
+  const killed = aWorkspace('killed', slowOnce(started))
   await api.kube.apply(killed)
   await until('the apply has begun', async () => (existsSync(started) ? true : undefined), patience)
   await engine.member.kill('SIGKILL')
