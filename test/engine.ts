@@ -1,5 +1,7 @@
 // An engine in memory: an API server in memory, Terraform that answers at once, and everything of the engine between them but
 // its process. A test lets it pass over a Workspace as often as it likes, and strikes it where it likes.
+import { gzipSync } from 'node:zlib'
+import { Secret } from '../src/api/neighbours.ts'
 import type { Key, KubeObject } from '../src/api/resource.ts'
 import {
   crossplane,
@@ -16,16 +18,19 @@ import { createPass, type Passed } from '../src/engine/pass.ts'
 import { createRecords } from '../src/engine/records.ts'
 import { createUsages } from '../src/engine/usages.ts'
 import type { Log } from '../src/runtime/log.ts'
-import { type Instant, instantTerraform, type Module } from './instant.ts'
+import { aFolder } from './folder.ts'
+import { type Backend, type Instant, instantTerraform, type Module } from './instant.ts'
 import { type Objects, objectsInMemory } from './objects.ts'
 
 export const clusterWide = workspaceAPIs['tf.upbound.io']
 export const key = { name: 'demo' }
+export const stateKey = { namespace: 'states', name: 'tfstate-demo-capt' } // where states are kept here
 
 export interface SmallEngine {
   readonly objects: Objects
   readonly instant: Instant
   readonly events: string[] // "Normal CreatedExternalResource"
+  readonly notes: string[] // what the events say
   blocked: string | undefined
   is(): Workspace | undefined
   apply(module: Module, more?: Partial<WorkspaceSpec>, metadata?: object): void
@@ -43,12 +48,13 @@ const silent: Log = {
   setLevel() {},
 }
 
-export function aSmallEngine(): SmallEngine {
+export function aSmallEngine({ keepsStatesHere = false } = {}): SmallEngine {
   let minutes = 0
   const date = () => new Date(Date.UTC(2026, 10, 15, 23, minutes))
   const objects = objectsInMemory(date)
-  const instant = instantTerraform()
+  const instant = instantTerraform(keepsStatesHere ? { backend: aBackend(objects) } : {})
   const events: string[] = []
+  const notes: string[] = []
   const { client } = objects
   const config: ProviderConfig = {
     apiVersion: 'tf.upbound.io/v1beta1',
@@ -65,10 +71,10 @@ export function aSmallEngine(): SmallEngine {
       folders: instant.folders,
       custody: createCustody({
         client,
+        namespace: 'states',
         records: createRecords({ client, namespace: 'states', date }),
         terraform: instant.terraform,
         machine: { host: 'here', bootId: 'boot' },
-        instance: 'here_1',
         ownEnv: {},
         date,
         log: silent,
@@ -79,7 +85,10 @@ export function aSmallEngine(): SmallEngine {
       now: () => `${date().toISOString().slice(0, 19)}Z`,
       log: silent,
       gather: async (asked) => gather(asked, client, {}),
-      record: (_: KubeObject, { type, reason }: Happening) => void events.push(`${type} ${reason}`),
+      record(_: KubeObject, { type, reason, note }: Happening) {
+        events.push(`${type} ${reason}`)
+        notes.push(note)
+      },
     })
   let pass = make()
 
@@ -87,6 +96,7 @@ export function aSmallEngine(): SmallEngine {
     objects,
     instant,
     events,
+    notes,
     blocked: undefined,
     is: () => objects.get(clusterWide.workspace, key),
     apply(module, more = {}, metadata = {}) {
@@ -112,6 +122,33 @@ export function aSmallEngine(): SmallEngine {
     },
   }
   return engine
+}
+
+function aBackend(objects: Objects): Backend {
+  let serial = 0
+  let lineage = 0
+  return {
+    root: aFolder(),
+    type: 'kubernetes',
+    config: { secret_suffix: 'capt', namespace: stateKey.namespace },
+    async keep(workspace, state) {
+      const metadata = { ...stateKey, name: `tfstate-${workspace}-capt` }
+      if (!state) return objects.remove(Secret, metadata)
+      if (!objects.get(Secret, metadata)) lineage++
+      const resources = [...state.keys()].map((address) => {
+        const [type, name] = address.split('.')
+        return { mode: 'managed', type, name, instances: [{}] }
+      })
+      const text = JSON.stringify({ version: 4, lineage: `${lineage}`, serial: ++serial, resources })
+      const secret: Secret = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata,
+        data: { tfstate: gzipSync(text).toString('base64') },
+      }
+      objects.put(Secret, secret)
+    },
+  }
 }
 
 // Conditions as one line: "Ready=True/Available Synced=True/ReconcileSuccess@1"

@@ -25,6 +25,7 @@ export interface Instant {
   readonly calls: string[] // which commands ran
   readonly states: Map<string, Map<string, unknown>> // by Terraform's workspace, then by address
   readonly furnished: Map<string, Inputs> // by uid
+  readonly plans: ReadonlyMap<string, unknown> // that are kept, by uid
   readonly lefts: Map<string, string> // states that could not be written, by uid
   readonly cloud: Cloud
   // The same Terraform, whose calls to the cloud go through this, and when it keeps a state: there it can be killed.
@@ -95,6 +96,12 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
     return state
   }
 
+  // As Terraform's own backend, which begins a state wherever it finds none.
+  const opened = async (where: Furnished) => {
+    if (!states.has(where.workspace)) await backend?.keep(where.workspace, new Map())
+    return stateOf(where)
+  }
+
   function changesIn(where: Furnished) {
     const { resources = {}, replaces = false } = moduleIn(where)
     const state = stateOf(where)
@@ -157,7 +164,8 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
       version,
       init: async (where) => answer('init', where, () => {}),
       plan: async (where) =>
-        answer('plan', where, () => {
+        answer('plan', where, async () => {
+          await opened(where)
           const { create, update, replace, delete: gone } = changesIn(where)
           const module = moduleIn(where)
           const isNew = hashOf(outputs.get(where.workspace)?.outputs ?? {}) !== hashOf(module.outputs ?? {})
@@ -206,7 +214,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
         }),
       destroy: async (where) =>
         answer('destroy', where, async () => {
-          const state = stateOf(where)
+          const state = await opened(where)
           for (const address of state.keys()) await unmake(where, address)
           await calling(`keep the state of ${where.workspace}`, async () => {
             state.clear()
@@ -253,7 +261,11 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
         args: { init: [], plan: [], apply: [], destroy: [] },
         checksum,
         isInitialised: initialised.get(folder) === checksum,
-        noteRun: async (startedAt) => void begun.set(folder, startedAt),
+        dropPlan: async () => void plans.delete(folder),
+        async noteRun(startedAt, text = '') {
+          begun.set(folder, startedAt)
+          printed.set(folder, text)
+        },
         leftState: async () => lefts.get(folder),
         cutOff: async (startedAt) => (begun.get(folder) === startedAt ? (printed.get(folder) ?? '') : undefined),
         async noteInitialised() {
@@ -264,6 +276,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
         },
       }
     },
+    holdsState: async ({ metadata }) => lefts.has(folderOf(metadata)),
     remove: async ({ metadata }) => {
       for (const each of inFolders) each.delete(folderOf(metadata))
     },
@@ -280,6 +293,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
     calls,
     states,
     furnished,
+    plans,
     lefts,
     cloud,
     onCommand: () => {},

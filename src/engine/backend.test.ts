@@ -1,8 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { aFolder } from '../../test/folder.ts'
-import { type Backend, backendOf, readBackend, stateKey } from './backend.ts'
+import { objectsInMemory } from '../../test/objects.ts'
+import { Secret } from '../api/neighbours.ts'
+import { type Backend, backendOf, fetchState, readBackend, stateKey } from './backend.ts'
 
 // As OpenTofu 1.12.6 and Terraform 1.5.7 leave it: every setting of the backend, most of them null.
 const left = (config: object, type = 'kubernetes') =>
@@ -74,4 +77,18 @@ test('a state is called as both families call it', () => {
     namespace: 'states',
     name: 'tfstate-default.demo-capt',
   })
+})
+
+test('what would unpack to more than any state is not unpacked, and is no state', async () => {
+  const { client, put } = objectsInMemory()
+  const key = { namespace: 'states', name: 'tfstate-default.demo-capt' }
+  const bomb = Buffer.concat(Array.from({ length: 257 }, () => gzipSync(Buffer.alloc(2 ** 20))))
+  const secret: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: key,
+    data: { tfstate: bomb.toString('base64') },
+  }
+  put(Secret, secret)
+  expect(await fetchState(client, key)).toMatchObject({ head: 'damaged', text: '' })
 })

@@ -9,7 +9,7 @@ import { isRecord, type JsonRecord, readJson } from '../api/record.ts'
 import { type Key, tellRef } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
-import { readStateHead, type StateFound, type StateHead } from '../terraform/state.ts'
+import { readStateHead, type StateFound } from '../terraform/state.ts'
 
 export type Backend =
   | { readonly is: 'here'; readonly namespace: string; readonly suffix: string }
@@ -67,8 +67,11 @@ export function stateKey({ namespace, suffix }: Backend & { is: 'here' }, worksp
   return { namespace, name: `tfstate-${workspace}-${suffix}` }
 }
 
+const largest = 256 * 2 ** 20 // unpacked
+
 export interface State extends StateFound {
   readonly bytes: Buffer // its JSON, gzipped; empty when it is absent
+  readonly text: string // its JSON; empty when it is absent or damaged
 }
 
 // A state that is too large for a Secret goes on in `…-1`, `…-2` (Terraform does that since 1.6, OpenTofu refuses).
@@ -78,18 +81,21 @@ export async function fetchState(client: Pick<Client, 'get'>, key: Key): Promise
   for (let part = 0; ; part++) {
     const secret = await find(client, part === 0 ? key : { ...key, name: `${key.name}-${part}` })
     const more = secret?.data?.['tfstate']
-    if (more === undefined) return { where, head: part === 0 ? 'absent' : 'damaged', bytes }
+    if (more === undefined) return { where, head: part === 0 ? 'absent' : 'damaged', bytes, text: '' }
     bytes = Buffer.concat([bytes, Buffer.from(more, 'base64')])
-    const head = await headOf(bytes)
-    if (head !== 'cut') return { where, head, bytes }
+    const text = await textOf(bytes)
+    if (text === 'cut') continue
+    const head = readStateHead(text)
+    return head ? { where, head, bytes, text } : { where, head: 'damaged', bytes, text: '' }
   }
 }
 
-async function headOf(bytes: Buffer): Promise<StateHead | 'damaged' | 'cut'> {
+// What is no state unpacks to nothing.
+async function textOf(bytes: Buffer): Promise<string> {
   try {
-    return readStateHead((await promisify(gunzip)(bytes)).toString()) ?? 'damaged'
+    return (await promisify(gunzip)(bytes, { maxOutputLength: largest })).toString()
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR' ? 'cut' : 'damaged'
+    return error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR' ? 'cut' : ''
   }
 }
 

@@ -15,6 +15,7 @@ export interface Run {
   readonly env: Readonly<Record<string, string>> // all of it
   readonly beside: string // a private folder for what it prints
   readonly name: string // of what it prints: <name>.out, <name>.err
+  readonly ends?: readonly number[] // codes that tell that it came to an end of its own: after any other, what it said stays
   readonly keep?: number // bytes of each that are given back; from the beginning and the end when there are more
   readonly timeoutMs: number
   readonly clock: Clock
@@ -52,6 +53,7 @@ export async function runCommand(run: Run): Promise<Ran> {
   await using outFile = await fresh(run, out)
   await using errFile = await fresh(run, err)
   const child = start(run, outFile, errFile)
+  let isCutOff = false
   const trim = repeatedly(run.clock, async () => {
     for (const [file, path] of [
       [outFile, out],
@@ -62,13 +64,17 @@ export async function runCommand(run: Run): Promise<Ran> {
   })
   try {
     const { code, ended } = await endOf(child, run)
+    isCutOff = run.ends?.includes(code) === false
     const keep = run.keep ?? usualKeep
     const ran: Ran = { code, out: await textOf(outFile, keep), err: await textOf(errFile, keep), ended }
-    if (ended === 'byItself' && (code === 126 || code === 127)) throw cannotRun(run, { code })
+    if (ended === 'byItself' && (code === 126 || code === 127)) {
+      isCutOff = false
+      throw cannotRun(run, { code })
+    }
     return ran
   } finally {
     trim.stop()
-    await Promise.all([out, err].map(async (path) => rm(path, { force: true })))
+    await Promise.all([...(isCutOff ? [] : [out]), err].map(async (path) => rm(path, { force: true })))
     await forgetGroup(run.beside)
   }
 }

@@ -18,7 +18,7 @@ import { tellFailure } from '../terraform/failureform.ts'
 import { type Binary, findTerraform } from './binary.ts'
 import { createCommandLine } from './commandline.ts'
 import type { Inputs } from './inputs.ts'
-import { furnish } from './workfolder.ts'
+import { dropPlan, furnish } from './workfolder.ts'
 
 const uid = '42180608-1506-4965-b46d-0ba23170ca4b'
 let tofu: Binary
@@ -124,10 +124,12 @@ test('a life: init, plan, apply, outputs, nothing to do, a change, destroy, and 
   expect(existsSync(join(where.folder, 'terraform.tfstate.d', 'team.net'))).toBe(false)
 })
 
-test('between two commands nothing they printed or planned is left, and what they need is ours alone to read', async () => {
+test('between two commands nothing they printed is left, after a pass nothing they planned, and what they need is ours alone to read', async () => {
   const { cli, applied, root } = await anEngine()
   const where = await applied({ module: echo, inputs: vars('one') })
   await cli.outputs(where)
+  expect(readdirSync(where.beside)).toEqual(['plan'])
+  await dropPlan(root, uid)
   expect(readdirSync(where.beside)).toEqual([])
   for (const file of ['main.tf', 'a.tfvars.json']) expect(statSync(join(where.folder, file)).mode & 0o777).toBe(0o600)
   expect(statSync(join(root, uid)).mode & 0o777).toBe(0o700)

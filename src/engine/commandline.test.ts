@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { virtualClock } from '../../test/clock.ts'
@@ -63,13 +63,27 @@ test('the default workspace is not forgotten', async () => {
   expect(existsSync(join(where.folder, 'calls'))).toBe(false)
 })
 
-test('a plan is kept for one apply, whether that works or not', async () => {
+test('a plan is kept for an apply, and for another when that was kept from running', async () => {
   const { cli, aWhere } = aCommandLine('case $1 in plan) touch "${6#-out=}"; exit 2;; apply) exit 1;; esac')
   const where = aWhere()
   expect(await cli.plan(where)).toMatchObject({ code: 2 })
-  expect(existsSync(join(where.beside, 'plan'))).toBe(true)
   expect(await cli.apply(where)).toMatchObject({ code: 1 })
-  expect(existsSync(join(where.beside, 'plan'))).toBe(false)
+  expect(existsSync(join(where.beside, 'plan'))).toBe(true)
+})
+
+test.each<[string, 'apply' | 'destroy' | 'plan', string, number, readonly string[]]>([
+  ['an apply that worked', 'apply', 'exit 0', 0, []],
+  ['an apply that failed', 'apply', 'exit 1', 1, []],
+  ['an apply that was killed', 'apply', 'kill -KILL $$', 137, ['apply.out']],
+  ['an apply that crashed', 'apply', 'exit 11', 11, ['apply.out']],
+  ['a destroy that was killed', 'destroy', 'kill -KILL $$', 137, ['destroy.out']],
+  ['a plan that was killed', 'plan', 'kill -KILL $$', 137, []],
+])('what is left of %s', async (_, name, end, code, left) => {
+  const { cli, aWhere } = aCommandLine(`echo a.a: Creating...; ${end}`)
+  const where = aWhere()
+  expect(await cli[name](where)).toMatchObject({ code, out: 'a.a: Creating...\n' })
+  expect(readdirSync(where.beside)).toEqual(left)
+  for (const each of left) expect(readFileSync(join(where.beside, each), 'utf8')).toBe('a.a: Creating...\n')
 })
 
 test('a plan of which there is no file has failed, and an older one is not taken for it', async () => {

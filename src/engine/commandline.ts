@@ -3,10 +3,11 @@
 import { access, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { scrub } from '../terraform/scrub.ts'
+import { leftState } from '../terraform/state.ts'
 import type { Binary } from './binary.ts'
 import { type Run, runCommand } from './cli.ts'
 import type { Furnished, Ran, Terraform } from './terraform.ts'
-import { leftState } from './workfolder.ts'
+import { planFile } from './workfolder.ts'
 
 export interface CommandLine extends Terraform {
   get(where: Furnished): Promise<Ran> // loads the modules that a module uses, and nothing else
@@ -15,14 +16,21 @@ export interface CommandLine extends Terraform {
 export type Running = Binary & Pick<Run, 'timeoutMs' | 'clock' | 'stopping'>
 
 const ofJson = 64 * 2 ** 20
+const ofChanges = [0, 1] // it has worked, or failed and told why: a crash says something else
 
 export function createCommandLine({ program, family, version, ...running }: Running): CommandLine {
   interface How {
     readonly isJson?: true // half of it, or one without some of its values, is of no use
     readonly isInWorkspace?: false
+    readonly ends?: readonly number[]
   }
 
-  async function run(where: Furnished, name: string, args: readonly string[], { isJson, isInWorkspace }: How = {}) {
+  async function run(
+    where: Furnished,
+    name: string,
+    args: readonly string[],
+    { isJson, isInWorkspace, ends }: How = {},
+  ) {
     const ran = await runCommand({
       ...running,
       program,
@@ -32,6 +40,7 @@ export function createCommandLine({ program, family, version, ...running }: Runn
       name,
       env: { ...where.env, ...(isInWorkspace !== false && { TF_WORKSPACE: where.workspace }) },
       ...(isJson && { keep: ofJson }),
+      ...(ends && { ends }),
     })
     const { secrets = [] } = where
     return { ...ran, out: isJson ? ran.out : scrub(ran.out, secrets), err: scrub(ran.err, secrets) }
@@ -76,15 +85,14 @@ export function createCommandLine({ program, family, version, ...running }: Runn
     showPlan: async (where) => run(where, 'show', ['show', '-json', '-no-color', planOf(where)], { isJson: true }),
 
     async apply(where) {
-      try {
-        return await run(where, 'apply', ['apply', '-input=false', '-no-color', ...where.args.apply, planOf(where)])
-      } finally {
-        await rm(planOf(where), { force: true }) // it holds secrets, and is good for one apply
-      }
+      const args = ['apply', '-input=false', '-no-color', ...where.args.apply, planOf(where)]
+      return run(where, 'apply', args, { ends: ofChanges })
     },
 
-    destroy: async (where) =>
-      run(where, 'destroy', ['destroy', '-input=false', '-no-color', '-auto-approve', ...where.args.destroy]),
+    async destroy(where) {
+      const args = ['destroy', '-input=false', '-no-color', '-auto-approve', ...where.args.destroy]
+      return run(where, 'destroy', args, { ends: ofChanges })
+    },
 
     outputs: async (where) => run(where, 'output', ['output', '-json', '-no-color'], { isJson: true }),
 
@@ -109,7 +117,7 @@ function besideOf({ beside, folder }: Furnished): string {
 }
 
 function planOf(where: Furnished): string {
-  return join(besideOf(where), 'plan')
+  return join(besideOf(where), planFile)
 }
 
 function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {

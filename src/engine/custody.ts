@@ -3,42 +3,54 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { annotations } from '../api/keys.ts'
-import type { Key } from '../api/resource.ts'
+import { type Key, resourceName } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Interrupted, Planned } from '../terraform/planned.ts'
-import { judgeState, readStateHead, type StateHead } from '../terraform/state.ts'
+import { tellSome } from '../terraform/plannote.ts'
+import { addressesIn, judgeState, readStateHead, type StateHead } from '../terraform/state.ts'
 import { backendOf, fetchState, type State, stateKey } from './backend.ts'
 import type { Folder } from './folders.ts'
 import type { Inputs } from './inputs.ts'
-import { inFlight } from './interrupted.ts'
+import { inFlight, strays } from './interrupted.ts'
+import { freeLease, lockOn } from './leases.ts'
 import type { Machine } from './life.ts'
-import { judgeLock, readLockError } from './locks.ts'
+import { isBeginning, judgeLock, type Lock, type LockVerdict, refusedBy, type Span } from './locks.ts'
 import type { Memory } from './memory.ts'
 import type { LeftOut, Records, Whose } from './records.ts'
-import type { Furnished, Ran, Terraform } from './terraform.ts'
+import { isMade, isToldDestroyed } from './signs.ts'
+import type { Ran, Terraform } from './terraform.ts'
+import { commandFor } from './word.ts'
 
 // What is known of a Workspace before a run.
 export interface Kept {
   readonly memory: Memory
   readonly key: Key | undefined // of the state, where it is in this cluster
   readonly state: State | undefined
+  readonly printed: string | undefined // by the run that did not end; undefined: none, or in another folder
 }
 
 export interface Custody {
   recall(whose: Whose): Promise<Memory>
-  look(whose: Whose, where: Furnished): Promise<Kept>
-  // Why nothing may be applied on that state, as a sentence.
+  look(whose: Whose, where: Folder): Promise<Kept>
+  // Why nothing may be applied on that state, or destroyed by it, as a sentence.
   objection(whose: Whose, kept: Kept): string | undefined
-  interruption(where: Folder, kept: Kept, planned: Planned): Promise<Interrupted | undefined>
+  interruption(kept: Kept, planned: Planned): Interrupted | undefined
+  // What an apply that was killed may have made, and no destroy will find, as a sentence.
+  unknown(kept: Kept): string | undefined
   // A state that is nowhere but in a work folder.
   rescue(whose: Whose, state: string, revision: string): Promise<void>
   keepPlan(whose: Whose, id: string, text: string): Promise<void>
   begin(whose: Whose, where: Folder, kept: Kept, run: Beginning): Promise<void>
-  // With the inputs of an apply: they are what a later destroy needs.
-  end(whose: Whose, kept: Kept, inputs?: Inputs): Promise<void>
-  // Runs it; when a lock keeps it from running that we may release, releases it and runs it again.
-  unlocked(whose: Whose, where: Folder, run: () => Promise<Ran>): Promise<Ran>
+  // What became of what was begun: it ended, it never ran, or nobody knows. With the inputs of an apply: they are what a later
+  // destroy needs.
+  settle(whose: Whose, where: Folder, kept: Kept, ran: Ran, inputs?: Inputs): Promise<void>
+  // A plan has found nothing to do: whatever run was noted, what it made is known. What it was given a destroy may need as much
+  // as of one that ended; so it is with a state that was not made by us. With the run goes the proof that its lock is ours.
+  converged(whose: Whose, where: Folder, kept: Kept, inputs?: Inputs): Promise<void>
+  // Runs it; when a lock keeps it from running that we may release, releases it and runs it again. Whose lock it is, is judged
+  // by what was known before the run was begun.
+  unlocked(whose: Whose, where: Folder, kept: Kept | undefined, run: () => Promise<Ran>): Promise<Ran>
   forget(whose: Whose): Promise<void>
 }
 
@@ -49,18 +61,20 @@ export interface Beginning {
 }
 
 export interface CustodyOptions {
-  readonly client: Pick<Client, 'get'>
+  readonly client: Pick<Client, 'get' | 'list' | 'patch'>
+  readonly namespace: string // where the states are by default
   readonly records: Records
   readonly terraform: Pick<Terraform, 'unlock'>
   readonly machine: Machine
-  readonly instance: string // which life of which engine
   readonly ownEnv: Readonly<Record<string, string>> // by which runs reach the states in this cluster
   readonly date: () => Date
   readonly log: Log
 }
 
 export function createCustody(options: CustodyOptions): Custody {
-  const { client, records, terraform, machine, instance, ownEnv, date, log } = options
+  const { client, namespace, records, terraform, machine, ownEnv, date, log } = options
+  const bornAt = date().toISOString()
+  const cutOff = new Map<string, readonly Span[]>() // by uid
   const told = (leftOut: LeftOut) => {
     if (leftOut !== undefined) log.warn('a record was left out', { why: leftOut })
   }
@@ -70,24 +84,65 @@ export function createCustody(options: CustodyOptions): Custody {
     return typeof state?.head === 'object' ? state.head : undefined
   }
 
+  async function look(whose: Whose, where: Folder): Promise<Kept> {
+    const [memory, backend] = [await records.recall(whose), await backendOf(where.folder, where.env, ownEnv)]
+    const key = backend.is === 'here' ? stateKey(backend, where.workspace) : undefined
+    const printed = memory.run && (await where.cutOff(memory.run.startedAt))
+    return { memory, key, state: key && (await fetchState(client, key)), printed }
+  }
+
+  async function end(whose: Whose, kept: Kept, inputs?: Inputs): Promise<void> {
+    const state = await stateNow(kept)
+    told(await records.ended(whose, { ...(state && { state }), ...(inputs && { inputs }) }))
+  }
+
+  function judge(whose: Whose, { memory, printed }: Kept, lock: Lock): LockVerdict {
+    const { uid = '', annotations: notes } = whose.workspace.metadata
+    return judgeLock({
+      lock,
+      run: memory.run,
+      me: machine,
+      bornAt,
+      // A state that is begun may be every Workspace's: that of the default one.
+      cutOff: isBeginning(lock) ? [...cutOff.values()].flat() : (cutOff.get(uid) ?? []),
+      hasEnded: printed !== undefined, // it was in this very folder, and none is furnished while a command of ours runs in it
+      unlock: notes?.[annotations.unlock],
+      command: (id) => command(whose, annotations.unlock, id),
+    })
+  }
+
+  async function release({ workspace }: Whose, where: Folder, lock: Lock): Promise<boolean> {
+    log.warn('releasing a lock', { object: workspace.metadata.name, ...lock })
+    if (isBeginning(lock)) return freeLease(client, namespace, lock.id)
+    return (await terraform.unlock(where, lock.id)).code === 0
+  }
+
   return {
     recall: async (whose) => records.recall(whose),
 
-    async look(whose, where) {
-      const [memory, backend] = [await records.recall(whose), await backendOf(where.folder, where.env, ownEnv)]
-      const key = backend.is === 'here' ? stateKey(backend, where.workspace) : undefined
-      return { memory, key, state: key && (await fetchState(client, key)) }
-    },
+    look,
 
-    objection({ workspace }, { memory, state }) {
+    objection(whose, { memory, state }) {
       if (!state) return undefined
-      const approve = workspace.metadata.annotations?.[annotations.approve]
-      const verdict = judgeState({ known: memory.state, found: state, approve })
+      const { workspace } = whose
+      const verdict = judgeState({
+        known: memory.state,
+        found: state,
+        wasThere: isMade(workspace) && !isToldDestroyed(workspace),
+        wish: workspace.metadata.deletionTimestamp === undefined ? 'make' : 'destroy',
+        approve: workspace.metadata.annotations?.[annotations.approve],
+        command: (id) => command(whose, annotations.approve, id),
+      })
       return verdict.is === 'fine' ? undefined : verdict.message
     },
 
-    async interruption(where, { memory: { run } }, planned) {
-      return run && inFlight({ run, log: await where.cutOff(run.startedAt), planned })
+    interruption: ({ memory: { run }, printed }, planned) => run && inFlight({ run, log: printed, planned }),
+
+    unknown({ memory: { run }, printed, state }) {
+      const lost = run && strays({ run, log: printed, known: addressesIn(state?.text ?? '') })
+      if (!run || !lost?.length) return undefined
+      const which = lost === 'many' ? 'more than is remembered' : tellSome(lost)
+      return `the apply that began at ${run.startedAt} was interrupted, and what it may have made is in no state, so it is not destroyed: ${which}; look whether that is there`
     },
 
     async rescue(whose, state, revision) {
@@ -104,29 +159,51 @@ export function createCustody(options: CustodyOptions): Custody {
       const { host, bootId } = machine
       const startedAt = date().toISOString()
       await where.noteRun(startedAt)
-      await records.noteRun(whose, { operation, revision, startedAt, instance, host, bootId, creates })
+      await records.noteRun(whose, { operation, revision, startedAt, host, bootId, creates })
     },
 
-    async end(whose, kept, inputs) {
-      const state = await stateNow(kept)
-      told(await records.ended(whose, { ...(state && { state }), ...(inputs && { inputs }) }))
+    async settle(whose, where, kept, ran, inputs) {
+      const { memory, printed } = kept
+      if (refusedBy(ran)) {
+        // Nothing was done: what was not known before is as unknown as before.
+        if (!memory.run) return told(await records.ended(whose))
+        if (printed !== undefined) await where.noteRun(memory.run.startedAt, printed)
+        return records.noteRun(whose, memory.run)
+      }
+      // One that was killed or crashed may have made more than it wrote down, and what it could not write is only in its folder.
+      const hasEnded = (ran.code === 0 || ran.code === 1) && (await where.leftState()) === undefined
+      if (hasEnded) await end(whose, kept, inputs)
     },
 
-    async unlocked(whose, where, run) {
-      const ran = await run()
-      const lock = ran.code === 0 ? undefined : readLockError(ran.err)
+    async converged(whose, where, kept, inputs) {
+      const { memory, key, state } = kept
+      const { run } = memory
+      if (!run && (memory.state || typeof state?.head !== 'object')) return
+      const lock = run && key?.namespace === namespace ? await lockOn(client, key) : undefined
+      if (lock && judge(whose, kept, lock).is === 'releasable') await release(whose, where, lock)
+      await end(whose, kept, run?.operation === 'destroy' ? undefined : inputs)
+    },
+
+    async unlocked(whose, where, kept, run) {
+      const { uid = '' } = whose.workspace.metadata
+      const watched = async () => {
+        const from = date().toISOString()
+        const ran = await run()
+        if (ran.code > 2) cutOff.set(uid, [...(cutOff.get(uid) ?? []), { from, to: date().toISOString() }])
+        return ran
+      }
+      const ran = await watched()
+      const lock = refusedBy(ran)
       if (!lock) return ran
-      const { run: noted } = await records.recall(whose)
-      const unlock = whose.workspace.metadata.annotations?.[annotations.unlock]
-      // It was in this very folder, and none is furnished while a command of ours still runs in it.
-      const hasEnded = noted !== undefined && (await where.cutOff(noted.startedAt)) !== undefined
-      const verdict = judgeLock({ lock, run: noted, me: machine, hasEnded, unlock })
-      if (verdict.is !== 'releasable') return { ...ran, err: `${ran.err}\n${verdict.message}\n` }
-      log.warn('releasing a lock', { object: whose.workspace.metadata.name, lock: lock.id, why: verdict.why })
-      const released = await terraform.unlock(where, lock.id)
-      return released.code === 0 ? run() : ran
+      const verdict = judge(whose, kept ?? (await look(whose, where)), lock)
+      if (verdict.is !== 'releasable') return { ...ran, err: `Error: ${verdict.message}\n\n${ran.err}` }
+      return (await release(whose, where, lock)) ? watched() : ran
     },
 
     forget: async (whose) => records.forget(whose),
   }
+}
+
+function command({ api, workspace }: Whose, key: string, value: string): string {
+  return commandFor(resourceName(api.workspace), workspace, key, value)
 }

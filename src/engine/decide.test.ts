@@ -5,7 +5,7 @@ import { crossplane, type ManagementPolicy, type Workspace, type WorkspaceCondit
 import { noteOf, type Planned } from '../terraform/planned.ts'
 import { type Changes, type Done, decide, type Failure, type Phase, type Seen, type Step } from './decide.ts'
 
-const nothing: Planned = { create: [], update: [], replace: [], delete: [], drifted: [], outputs: [] }
+const nothing: Planned = { create: [], update: [], replace: [], delete: [] }
 const changes = (planned: Partial<Planned>, again: readonly string[] = []): Changes => {
   const interrupted = again.length > 0 ? { startedAt: 'then', again } : undefined
   const all = { ...nothing, ...planned }
@@ -34,6 +34,7 @@ const annotationSets: readonly Readonly<Record<string, string>>[] = [
   { [crossplane.externalName]: 'demo', [ours.guard]: 'Hold' },
   { [crossplane.externalName]: 'demo', [ours.guard]: 'Hold', [ours.approve]: deletes.note.id },
   { [crossplane.externalName]: 'demo', [ours.cli]: 'terraform 1.5.7' },
+  { [crossplane.externalName]: 'demo', [ours.cli]: 'tofu 1.11.0' },
   { [crossplane.externalName]: 'demo', [crossplane.paused]: 'true' },
 ]
 const lastTransitionTime = '2026-11-15T23:23:50Z'
@@ -113,8 +114,8 @@ const wrongs: Readonly<Record<string, (seen: Seen, step: Step) => boolean>> = {
   'it lets go what is not leaving': (seen, step) => step.do === 'release' && !isLeaving(seen),
   'it applies to what is leaving, or may not be changed': (seen, step) =>
     applies(step) && (isLeaving(seen) || !allows(seen, 'Create', 'Update')),
-  'it applies to a state of another family': ({ workspace: { metadata } }, step) =>
-    applies(step) && metadata.annotations?.[ours.cli] !== undefined,
+  'it changes what another family has made': ({ workspace: { metadata } }, step) =>
+    (applies(step) || changesTheWorld.has(step.do)) && metadata.annotations?.[ours.cli] === 'terraform 1.5.7',
   'it deletes what is guarded, unapproved': ({ workspace: { metadata }, done }, step) =>
     applies(step) &&
     done.plan === deletes &&
@@ -132,11 +133,11 @@ test('in every situation it does what it may, and nothing else', () => {
     for (const [what, isSo] of Object.entries(wrongs)) if (isSo(seen, step)) wrong.push({ what, seen, step })
   }
   expect(wrong.slice(0, 2)).toEqual([])
-  const everyStep = 'apply begin claim connect destroy forget init name plan publish release rest settle tell'
+  const everyStep = 'apply begin claim connect destroy forget init name plan publish release rest settle sign tell'
   expect([...reached].toSorted()).toEqual(everyStep.split(' '))
 })
 
-test('the approval is asked for where it is read: on the apply a Workspace was made for', () => {
+function saidOf(plan: Changes): string {
   const [seen] = everySituation()
   if (!seen) throw new Error('there is no situation')
   const annotations = {
@@ -145,9 +146,19 @@ test('the approval is asked for where it is read: on the apply a Workspace was m
     [ours.apply]: 'team/network',
   }
   const metadata = { ...seen.workspace.metadata, annotations, finalizers: [crossplane.finalizer] }
-  const step = decide({ ...seen, workspace: { ...seen.workspace, metadata }, done: { ...furnished, plan: deletes } })
-  const said = step.do === 'rest' ? step.said.map(({ message }) => message).join('\n') : ''
-  expect(said).toContain(
+  const step = decide({ ...seen, workspace: { ...seen.workspace, metadata }, done: { ...furnished, plan } })
+  return step.do === 'rest' ? step.said.map(({ message }) => message).join('\n') : ''
+}
+
+test('the approval is asked for where it is read: on the apply a Workspace was made for', () => {
+  expect(saidOf(deletes)).toContain(
     `kubectl annotate workspacetemplateapply network --namespace team --overwrite capt.appthrust.io/approve=${deletes.note.id}`,
   )
+})
+
+test('where an apply was interrupted and the plan deletes something, both are told: one word approves them', () => {
+  expect(saidOf(changes({ create: ['a'], delete: ['b'] }, ['a']))).toContain(
+    'held for approval: this plan deletes 1 and replaces 0: b; and the apply that began at then was interrupted, and this plan would create again what it may have made: a; look whether that is there, then approve with: kubectl',
+  )
+  expect(saidOf(again)).toContain('held for approval: the apply that began at then was interrupted')
 })

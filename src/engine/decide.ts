@@ -4,9 +4,11 @@ import type { Said } from '../api/condition.ts'
 import { annotations as ours } from '../api/keys.ts'
 import { crossplane, type Workspace } from '../api/workspace.ts'
 import { type Interrupted, isDestructive, type Planned } from '../terraform/planned.ts'
-import { type Held, type PlanNote, tellChanges } from '../terraform/plannote.ts'
+import { type Held, type PlanNote, tellChanges, tellSome } from '../terraform/plannote.ts'
 import { say } from './conditions.ts'
 import { type Policies, policiesOf } from './policies.ts'
+import { conditionOf, isIncomplete, isMade, isToldDestroyed, isToldLeaving, wasApplied } from './signs.ts'
+import { commandFor } from './word.ts'
 
 export interface Seen {
   readonly workspace: Workspace
@@ -60,6 +62,7 @@ export type Step =
   | { readonly do: 'apply'; readonly what: 'create' | 'update' }
   | { readonly do: 'settle'; readonly as: 'succeeded' | 'failed' } // what became of a create
   | { readonly do: 'publish' } // outputs, into the connection Secret
+  | { readonly do: 'sign' } // by which command line the state is
   | { readonly do: 'tell'; readonly said: readonly Said[]; readonly event?: Happening }
   | { readonly do: 'destroy' | 'forget' | 'release' }
   | Rest
@@ -91,7 +94,7 @@ function living(seen: Seen, policies: Allowed): Step {
   const notes = workspace.metadata.annotations ?? {}
   const writer = notes[ours.cli]
   if (done.failed) {
-    const isUnsettled = done.begun === 'create' && isIncomplete(notes)
+    const isUnsettled = done.begun === 'create' && isIncomplete(workspace)
     return isUnsettled ? { do: 'settle', as: 'failed' } : failing(seen, done.failed)
   }
   if (!notes[crossplane.externalName]) return { do: 'name' }
@@ -102,8 +105,9 @@ function living(seen: Seen, policies: Allowed): Step {
   if (!done.isInitialised) return { do: 'init' }
   if (!done.plan) return { do: 'plan' }
   if (done.plan === 'same' || done.isApplied) {
-    if (isIncomplete(notes)) return { do: 'settle', as: 'succeeded' }
-    return done.isPublished ? converged(seen) : { do: 'publish' }
+    if (isIncomplete(workspace)) return { do: 'settle', as: 'succeeded' }
+    if (!done.isPublished) return { do: 'publish' }
+    return writer === undefined ? { do: 'sign' } : converged(seen)
   }
   const what = done.begun ?? (isThere(seen, done.plan.planned) ? 'update' : 'create')
   if (!policies[what]) {
@@ -116,25 +120,24 @@ function living(seen: Seen, policies: Allowed): Step {
 }
 
 function leaving(seen: Seen, policies: Allowed): Step {
-  const { workspace, blocked, done } = seen
-  const { finalizers = [], generation } = workspace.metadata
+  const { workspace, cli = '', blocked, done } = seen
+  const { finalizers = [], annotations } = workspace.metadata
+  const writer = annotations?.[ours.cli]
   if (done.isReleased || !finalizers.includes(finalizer)) return quiet
-  if (!policies.delete || done.isForgotten) return { do: 'release' }
+  if (!policies.delete) return done.failed ? failing(seen, done.failed) : { do: 'release' }
+  if (done.isForgotten) return { do: 'release' }
   if (finalizers.some((each) => each !== finalizer)) return quiet // whoever holds it: its going wakes us
   const isBorn = wasApplied(workspace) || done.isStateKept === true
   if (done.failed) return done.failed.isLacking && !isBorn ? { do: 'release' } : failing(seen, done.failed)
   if (blocked !== undefined) return failing(seen, { phase: 'connect', told: blocked })
+  if (writer !== undefined && familyOf(writer) !== familyOf(cli)) return anotherCLI(seen, writer)
   const how = isBorn ? 'whole' : 'bare'
   if (done.connected !== how) return { do: 'connect', how }
   if (!done.isInitialised) return { do: 'init' }
   if (!isBorn) return { do: 'forget' }
-  const ready = conditionOf(workspace, 'Ready')
-  if (ready?.reason !== 'Deleting' || ready.observedGeneration !== generation) {
-    return { do: 'tell', said: [say('Ready', 'Deleting')] }
-  }
+  if (!isToldLeaving(workspace)) return { do: 'tell', said: [say('Ready', 'Deleting')] }
   if (!done.isDestroyed) return { do: 'destroy' }
-  const synced = conditionOf(workspace, 'Synced')
-  if (synced?.reason !== 'ReconcileSuccess' || synced.observedGeneration !== generation) {
+  if (!isToldDestroyed(workspace)) {
     return {
       do: 'tell',
       said: [say('Ready', 'Deleting'), say('Synced', 'ReconcileSuccess')],
@@ -222,21 +225,24 @@ function restricted({ note }: Changes, what: 'create' | 'update'): Rest {
 }
 
 function heldBecause({ workspace }: Seen, { planned, interrupted, note }: Changes): Held | undefined {
-  const { [ours.approve]: approved, [ours.guard]: guard } = workspace.metadata.annotations ?? {}
-  if (approved === note.id) return undefined
+  if (workspace.metadata.annotations?.[ours.approve] === note.id) return undefined
   if (interrupted && interrupted.again.length > 0) return 'Interrupted'
-  return guard === 'Hold' && isDestructive(planned) ? 'Destructive' : undefined
+  return isGuardedAgainst(planned, workspace) ? 'Destructive' : undefined
 }
 
-function holding(seen: Seen, { note, interrupted }: Changes, phase: Phase, held: Held): Rest {
-  const some = (addresses: readonly string[], count: number) =>
-    [...addresses, ...(count > addresses.length ? ['…'] : [])].join(', ')
+function isGuardedAgainst(planned: Planned, { metadata }: Workspace): boolean {
+  return metadata.annotations?.[ours.guard] === 'Hold' && isDestructive(planned)
+}
+
+function holding(seen: Seen, { note, planned, interrupted }: Changes, phase: Phase, held: Held): Rest {
   const { again = [] } = note
-  const why =
-    held === 'Interrupted'
-      ? `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${some(again, interrupted?.again.length ?? 0)}; look whether that is there, then`
-      : `this plan deletes ${note.delete} and replaces ${note.replace}: ${some(note.gone, note.delete + note.replace)};`
-  return waiting(seen, { ...note, held }, phase, `held for approval: ${why} approve with: ${approval(seen, note.id)}`)
+  const goes = `this plan deletes ${note.delete} and replaces ${note.replace}: ${tellSome(note.gone, note.delete + note.replace)};`
+  const doubtful = `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${tellSome(again, interrupted?.again.length)}; look whether that is there, then`
+  // One word approves both.
+  const both = isGuardedAgainst(planned, seen.workspace) ? `${goes} and ${doubtful}` : doubtful
+  const why = held === 'Interrupted' ? both : goes
+  const how = commandFor(seen.plural, seen.workspace, ours.approve, note.id)
+  return waiting(seen, { ...note, held }, phase, `held for approval: ${why} approve with: ${how}`)
 }
 
 function anotherCLI(seen: Seen, writer: string): Rest {
@@ -252,19 +258,6 @@ function waiting(seen: Seen, note: PlanNote, phase: Phase, told: string): Rest {
   return { ...failed, said: [...others, ...(note.held === 'AnotherCLI' ? [] : [restrictedBy])], note, wake: 'poll' }
 }
 
-// Where a user says it: what an apply says is copied to its Workspace.
-function approval({ workspace, plural }: Seen, id: string): string {
-  const { name, namespace, annotations } = workspace.metadata
-  const apply = annotations?.[ours.apply]
-  const [space, which] = apply?.split('/') ?? [namespace, name]
-  const kind = apply === undefined ? plural : 'workspacetemplateapply'
-  return `kubectl annotate ${kind} ${which}${space ? ` --namespace ${space}` : ''} --overwrite ${ours.approve}=${id}`
-}
-
-function conditionOf({ status }: Workspace, type: string) {
-  return status?.conditions?.find((each) => each.type === type)
-}
-
 // "tofu 1.12.6" to "tofu"
 function familyOf(cli: string): string {
   return cli.split(' ')[0] ?? ''
@@ -272,22 +265,5 @@ function familyOf(cli: string): string {
 
 // Whether there was anything before this plan. What it would change, replace or delete is there.
 function isThere({ workspace }: Seen, planned: Planned): boolean {
-  const isKnown =
-    workspace.metadata.annotations?.[crossplane.createSucceeded] !== undefined ||
-    conditionOf(workspace, 'Ready')?.status === 'True'
-  return isKnown || planned.update.length + planned.replace.length + planned.delete.length > 0
-}
-
-// Whether an apply may ever have run for it.
-function wasApplied(workspace: Workspace): boolean {
-  const { [crossplane.createPending]: pending, [crossplane.createSucceeded]: succeeded } =
-    workspace.metadata.annotations ?? {}
-  return pending !== undefined || succeeded !== undefined || conditionOf(workspace, 'Ready') !== undefined
-}
-
-// A create was begun, and what became of it is not written down: a Crossplane provider would refuse to go on.
-function isIncomplete(notes: Readonly<Record<string, string>>): boolean {
-  const pending = notes[crossplane.createPending]
-  const ended = [notes[crossplane.createSucceeded], notes[crossplane.createFailed]]
-  return pending !== undefined && ended.every((each) => each === undefined || each < pending)
+  return isMade(workspace) || planned.update.length + planned.replace.length + planned.delete.length > 0
 }

@@ -1,7 +1,9 @@
 // The engine as a process, with the real OpenTofu and the roles it is shipped with, on an API server of its own: whole lives of
 // Workspaces in both groups, held against what was recorded of Crossplane's provider.
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
@@ -69,6 +71,15 @@ const read = (file: string) =>
   )
 const applied = read('applied.yaml') as KubeObject[]
 const recorded = read('steps.yaml') as { readonly step: string; readonly object: KubeObject }[]
+const aWorkspace = (name: string, module: string): KubeObject => ({
+  apiVersion: 'tf.m.upbound.io/v1beta1',
+  kind: 'Workspace',
+  metadata: { name, namespace: 'default' },
+  spec: { forProvider: { source: 'Inline', module } },
+})
+// Takes its time, until it has done so once.
+const slowOnce = (started: string) =>
+  `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "test -e ${started} || { touch ${started}; sleep 60; }"\n  }\n}\n`
 const stepsOf = (step: string) => recorded.filter((each) => each.step === step).map(({ object }) => object)
 const given = (name: string): KubeObject => {
   const found = applied.find(({ metadata }) => metadata.name === name)
@@ -288,19 +299,74 @@ test('drift is found at a poll and repaired', async () => {
   await seeConverged(given('sample'))
 })
 
+test('a lock that an earlier life left in the moment when it began a state is released', async () => {
+  const begun = aWorkspace('begun', 'resource "terraform_data" "begun" {}\n')
+  const backend = `terraform {\n  backend "kubernetes" {\n    secret_suffix = "begun"\n    namespace     = "${states}"\n  }\n}\n`
+  await api.kube.apply({
+    apiVersion: begun.apiVersion,
+    kind: 'ClusterProviderConfig',
+    metadata: { name: 'begun' },
+    spec: { configuration: backend },
+  })
+  // As OpenTofu takes it for the default state at an init, and for that of a Workspace at its first plan.
+  for (const workspace of ['default', 'begun']) {
+    const ID = randomUUID()
+    const Who = `capt@${hostname()}`
+    const info = {
+      ID,
+      Operation: 'init',
+      Info: '',
+      Who,
+      Version: '1.12.6',
+      Created: '2026-01-02T03:04:05.678Z',
+      Path: '',
+    }
+    await api.kube.apply({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        namespace: states,
+        name: `lock-tfstate-${workspace}-begun`,
+        labels: { tfstate: 'true', tfstateSecretSuffix: 'begun', tfstateWorkspace: workspace },
+        annotations: { 'app.terraform.io/lock-info': JSON.stringify(info) },
+      },
+      spec: { holderIdentity: ID },
+    })
+  }
+  const providerConfigRef = { kind: 'ClusterProviderConfig', name: 'begun' }
+  await api.kube.apply({ ...begun, spec: { ...(begun['spec'] as object), providerConfigRef } })
+  await seeConverged(begun)
+  const leases = await api.kube.list('coordination.k8s.io/v1', 'Lease', states)
+  const locks = leases.filter(({ metadata }) => metadata.name.endsWith('-begun'))
+  expect(locks.map(({ spec }) => (spec as { holderIdentity?: string }).holderIdentity)).toEqual([undefined, undefined])
+  await api.kube.remove(begun)
+  await api.kube.seeGone(begun, patience)
+})
+
+test('when the machine kills an apply, that is told, and its lock does not keep the next from running', async () => {
+  const started = join(api.home.folder, 'shot-started')
+  const shot = aWorkspace('shot', slowOnce(started))
+  await api.kube.apply(shot)
+  await until('the apply has begun', async () => (existsSync(started) ? true : undefined), patience)
+  const uid = (await api.kube.read(shot))?.metadata.uid ?? ''
+  const [group] = readFileSync(join(work, uid, 'run/running'), 'utf8').split(' ')
+  process.kill(-Number(group), 'SIGKILL')
+  const isHeld = (object: KubeObject) => synced(object)?.message?.includes('held for approval') ?? false
+  const held = await api.kube.see(shot, 'is held', isHeld, patience)
+  const [, command = ''] = /approve with: kubectl (.*)$/.exec(synced(held)?.message ?? '') ?? []
+  await api.kube.kubectl(command.split(' '))
+  await seeConverged(shot)
+  expect(readdirSync(join(work, uid, 'run'))).not.toContain('plan')
+  await api.kube.remove(shot)
+  await api.kube.seeGone(shot, patience)
+})
+
 test('told to end while it applies, it ends when the apply has, and another goes on from there', async () => {
   const started = join(api.home.folder, 'slow-started')
-  const slow: KubeObject = {
-    apiVersion: 'tf.m.upbound.io/v1beta1',
-    kind: 'Workspace',
-    metadata: { name: 'slow', namespace: 'default' },
-    spec: {
-      forProvider: {
-        source: 'Inline',
-        module: `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "touch ${started}; sleep 4"\n  }\n}\n`,
-      },
-    },
-  }
+  const slow = aWorkspace(
+    'slow',
+    `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "touch ${started}; sleep 4"\n  }\n}\n`,
+  )
   await api.kube.apply(slow)
   await until('the apply has begun', async () => (existsSync(started) ? true : undefined), patience)
   await engine.member.kill('SIGTERM') // returns when it has ended
@@ -316,17 +382,7 @@ test('told to end while it applies, it ends when the apply has, and another goes
 
 test('killed while it applies, what it may have made is not made again without a word', async () => {
   const started = join(api.home.folder, 'killed-started')
-  const killed: KubeObject = {
-    apiVersion: 'tf.m.upbound.io/v1beta1',
-    kind: 'Workspace',
-    metadata: { name: 'killed', namespace: 'default' },
-    spec: {
-      forProvider: {
-        source: 'Inline',
-        module: `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "test -e ${started} || { touch ${started}; sleep 60; }"\n  }\n}\n`,
-      },
-    },
-  }
+  const killed = aWorkspace('killed', slowOnce(started))
   await api.kube.apply(killed)
   await until('the apply has begun', async () => (existsSync(started) ? true : undefined), patience)
   await engine.member.kill('SIGKILL')

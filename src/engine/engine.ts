@@ -127,7 +127,11 @@ export function createEngine(options: EngineOptions): Engine {
     }
   }
 
+  // An API that is not served shows no Workspaces, and there may be some.
   const uids = () => {
+    const isServed = ({ workspace }: WorkspaceAPI) =>
+      cache.get(CustomResourceDefinition, { name: resourceName(workspace) }) !== undefined
+    if (!engineAPIs.every(isServed)) return undefined
     const all = engineAPIs.flatMap((api) => cache.list(api.workspace))
     return new Set(all.map(({ metadata }) => metadata.uid ?? ''))
   }

@@ -8,6 +8,7 @@ import type { KeyRef, ProviderConfig, Workspace, WorkspaceAPI } from '../api/wor
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { valuesIn } from '../terraform/secretvalues.ts'
+import { isStateFile } from '../terraform/state.ts'
 import { artifactOf, readFluxRef } from './flux.ts'
 import { InputsError } from './inputserror.ts'
 import { checkProviderConfig, credentialNamespace, namespaceFor } from './tenancy.ts'
@@ -124,14 +125,14 @@ async function found<T>(get: () => Promise<T>, name: string, field: string): Pro
     return await get()
   } catch (error) {
     if (!isNotFound(error, name) || !(error instanceof Error)) throw error
-    throw new InputsError(`${error.message}: create it, or correct ${field}`, { isMissing: true, cause: error })
+    throw new InputsError(`${error.message}: create it, or correct ${field}`, { cause: error })
   }
 }
 
 function valueAt(data: Readonly<Record<string, string>>, { key }: KeyRef, whose: string, field: string): string {
   const value = Object.hasOwn(data, key) ? data[key] : undefined
   if (value !== undefined) return value
-  throw new InputsError(`${whose} has no key ${key}: add it, or correct ${field}`, { isMissing: true })
+  throw new InputsError(`${whose} has no key ${key}: add it, or correct ${field}`)
 }
 
 function decoded(base64: string, field: string): string {
@@ -208,7 +209,7 @@ function isTaken(name: string): boolean {
     ['', '.', '..', ...taken].includes(name) ||
     isVarFile(name) ||
     (name.startsWith('.terraform') && name !== ownFiles.cliConfig) ||
-    name.startsWith('terraform.tfstate')
+    isStateFile(name)
   )
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Planned } from '../terraform/planned.ts'
-import { inFlight } from './interrupted.ts'
+import { inFlight, strays } from './interrupted.ts'
 import type { Run } from './memory.ts'
 
 const startedAt = '2026-11-16T12:00:00.000Z'
@@ -8,7 +8,6 @@ const run: Run = {
   operation: 'apply',
   revision: 'r1',
   startedAt,
-  instance: 'i',
   host: 'h',
   bootId: 'b',
   creates: ['a.a', 'b.b', 'c.c', 'module.x["k: v"].d.d[0]'],
@@ -18,8 +17,6 @@ const planned: Planned = {
   update: ['c.c'],
   replace: ['module.x["k: v"].d.d[0]'],
   delete: [],
-  drifted: [],
-  outputs: [],
 }
 
 // As OpenTofu 1.12.6 prints it with -no-color.
@@ -58,4 +55,14 @@ test.each<[string, Partial<Parameters<typeof inFlight>[0]>, readonly string[]]>(
 ])('an apply was killed: %s', (_, facts, again) => {
   const found = inFlight({ run, log: undefined, planned, ...facts })
   expect(found).toEqual(again.length === 0 ? undefined : { startedAt, again })
+})
+
+test.each<[string, Partial<Parameters<typeof strays>[0]>, readonly string[] | 'many']>([
+  ['it was making one thing', { log }, ['a.a']],
+  ['all it began is in the state', { log, known: ['a.a', 'c.c'] }, []],
+  ['its log is lost', { known: ['b.b'] }, ['a.a', 'c.c', 'module.x["k: v"].d.d[0]']],
+  ['its log is lost, and it was to make more than is remembered', { run: { ...run, creates: 'many' } }, 'many'],
+  ['it was destroying', { log, run: { ...run, operation: 'destroy' } }, []],
+])('an apply was killed, and everything is to be destroyed: %s', (_, facts, lost) => {
+  expect(strays({ run, log: undefined, known: [], ...facts })).toEqual(lost)
 })

@@ -18,6 +18,13 @@ export function inFlight({ run, log, planned }: Interruption): Interrupted | und
   return again.length === 0 ? undefined : { startedAt: run.startedAt, again }
 }
 
+// What the killed apply began to make and is not in the state: a destroy knows nothing of it.
+export function strays({ run, log, known }: Omit<Interruption, 'planned'> & { readonly known: readonly string[] }) {
+  if (run.operation === 'destroy') return []
+  const begun = log === undefined ? run.creates : begunIn(log)
+  return begun === 'many' ? begun : begun.filter((address) => !known.includes(address))
+}
+
 // Output of a provisioner has its resource in front, and so is no address.
 function begunIn(log: string): readonly string[] {
   return [...log.matchAll(/^(.+): Creating\.\.\./gm)].map(([, address = '']) => address)

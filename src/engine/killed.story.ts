@@ -97,7 +97,6 @@ test('its lock is known to be left behind, what it began is held, and the next a
     operation: 'apply',
     revision: 'r1',
     startedAt,
-    instance: 'engine-1',
     ...me,
     creates: [...planned.create, ...planned.replace],
   }
@@ -110,7 +109,17 @@ test('its lock is known to be left behind, what it began is held, and the next a
   expect(held?.operation).toBe('OperationTypeApply')
   if (!held) return
   const judge = (facts: Partial<LockQuestion> = {}) =>
-    judgeLock({ lock: held, run: noted, me, hasEnded: true, unlock: undefined, ...facts })
+    judgeLock({
+      lock: held,
+      run: noted,
+      me,
+      bornAt: new Date().toISOString(),
+      cutOff: [],
+      hasEnded: true,
+      unlock: undefined,
+      command: (id) => id,
+      ...facts,
+    })
   expect(judge({ hasEnded: false })).toMatchObject({ is: 'somebodys' })
 
   child.kill('SIGKILL')
@@ -150,7 +159,14 @@ test('a state that is gone is noticed before and after the next plan, and is goo
   const whose = { api: workspaceAPIs['tf.m.upbound.io'], workspace: asked }
   const records = createRecords({ client, namespace, date: () => new Date() })
   const judge = async () =>
-    judgeState({ known: (await records.recall(whose)).state, found: await state(), approve: undefined }).is
+    judgeState({
+      known: (await records.recall(whose)).state,
+      found: await state(),
+      wasThere: false,
+      wish: 'make',
+      approve: undefined,
+      command: (id) => id,
+    }).is
 
   expect(await state()).toMatchObject({ where, head: 'absent' })
   expect(await judge()).toBe('fine')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeLock, type Lock, type LockQuestion, type LockVerdict, readLockError } from './locks.ts'
+import { judgeLock, type Lock, type LockQuestion, type LockVerdict, readLockError, refusedBy } from './locks.ts'
 import type { Run } from './memory.ts'
 
 const me = { host: 'engine-0', bootId: 'boot' }
@@ -13,11 +13,21 @@ const run: Run = {
   operation: 'apply',
   revision: 'r1',
   startedAt: '2026-11-16T12:00:00.000Z',
-  instance: 'i',
   ...me,
   creates: [],
 }
-const killed: LockQuestion = { lock, run, me, hasEnded: true, unlock: undefined }
+const killed: LockQuestion = {
+  lock,
+  run,
+  me,
+  bornAt: '2026-11-16T12:30:00.000Z',
+  cutOff: [],
+  hasEnded: true,
+  unlock: undefined,
+  command: (id) => `say ${id}`,
+}
+const inThisLife = { bornAt: '2026-11-16T11:00:00.000Z' }
+const span = { from: '2026-11-16T12:00:01.000Z', to: '2026-11-16T12:01:00.000Z' }
 
 test.each<[string, Partial<LockQuestion>, LockVerdict['is']]>([
   ['our run was killed', {}, 'releasable'],
@@ -29,8 +39,30 @@ test.each<[string, Partial<LockQuestion>, LockVerdict['is']]>([
   ['it was taken on another machine', { lock: { ...lock, who: 'alice@laptop' } }, 'somebodys'],
   ['it was taken on a machine that is only called alike', { lock: { ...lock, who: 'capt@xengine-0' } }, 'somebodys'],
   ['it was taken before our run began', { lock: { ...lock, created: '2026-11-16T11:59:59.999999999Z' } }, 'somebodys'],
+  ['it was taken in this life, when no command of ours was killed', inThisLife, 'somebodys'],
+  ['it was taken in this life, by a command that was killed', { ...inThisLife, cutOff: [span] }, 'releasable'],
+  [
+    'it was taken in this life, after a command of ours was killed',
+    { ...inThisLife, cutOff: [{ ...span, to: '2026-11-16T12:00:05.000Z' }] },
+    'somebodys',
+  ],
   ['it does not say when it was taken', { lock: { ...lock, created: '' } }, 'somebodys'],
   ['the container has no user name', { lock: { ...lock, who: '@engine-0' } }, 'releasable'],
+  [
+    'it was taken to begin a state, in an earlier life',
+    { run: undefined, hasEnded: false, lock: { ...lock, operation: 'init' } },
+    'releasable',
+  ],
+  [
+    'it was taken to begin a state, on another machine',
+    { run: undefined, lock: { ...lock, operation: 'init', who: 'alice@laptop' } },
+    'somebodys',
+  ],
+  [
+    'it was taken to begin a state, in this life',
+    { run: undefined, lock: { ...lock, operation: 'init' }, ...inThisLife },
+    'somebodys',
+  ],
   ['a user released it', { run: undefined, unlock: lock.id }, 'releasable'],
   ['a user released another one', { run: undefined, unlock: 'ffff' }, 'somebodys'],
 ])('when %s', (_, facts, is) => {
@@ -45,9 +77,9 @@ test('why it may be released is told apart', () => {
 test('of a lock that is not ours people read who holds it, since when, and the word that releases it', () => {
   expect(judgeLock({ ...killed, run: undefined, lock: { ...lock, who: 'alice@laptop' } })).toMatchObject({
     message:
-      'the state is locked by alice@laptop since 2026-11-16T12:00:05.785428521Z (OperationTypeApply, lock ' +
-      '0183a0c7-89dc-65ec-00e5-393aca4658bd): wait for it to end, or, if it never will, annotate ' +
-      'capt.appthrust.io/unlock=0183a0c7-89dc-65ec-00e5-393aca4658bd',
+      'the state is already locked by alice@laptop since 2026-11-16T12:00:05.785428521Z (OperationTypeApply, lock ' +
+      '0183a0c7-89dc-65ec-00e5-393aca4658bd): wait for it to end, or, if it never will, release it with: say ' +
+      '0183a0c7-89dc-65ec-00e5-393aca4658bd',
   })
   const bare = { id: 'x', who: '', operation: '', created: '' }
   const verdict = judgeLock({ ...killed, lock: bare })
@@ -82,4 +114,11 @@ test.each([
   'Error: Error acquiring the state lock\n\nError message: leases.coordination.k8s.io is forbidden\n',
 ])('no other error is taken for a lock: %j', (text) => {
   expect(readLockError(text)).toBeUndefined()
+})
+
+test('a command that has begun to change something is kept by no lock, whatever it quotes', () => {
+  const ran = { code: 1, out: '', err: refused, ended: 'byItself' } as const
+  expect(refusedBy(ran)).toEqual(lock)
+  expect(refusedBy({ ...ran, code: 0 })).toBeUndefined()
+  expect(refusedBy({ ...ran, out: 'a.b: Creating...\n' })).toBeUndefined()
 })

@@ -1,8 +1,8 @@
 // Who holds the lock of a state, and whether we may release it. A lock that is somebody's is never broken without the word of a
 // user; one that a killed life of ourselves left behind is. Pure.
-import { annotations } from '../api/keys.ts'
 import type { Machine } from './life.ts'
 import type { Run } from './memory.ts'
+import type { Ran } from './terraform.ts'
 
 export interface Lock {
   readonly id: string
@@ -11,9 +11,15 @@ export interface Lock {
   readonly created: string
 }
 
+// The lock that kept a command from doing anything at all. One that has begun may speak of the lock of something else.
+export function refusedBy({ code, out, err }: Ran): Lock | undefined {
+  const hasBegun = /: (?:Creating|Modifying|Destroying)\.\.\./.test(out)
+  return code === 0 || hasBegun ? undefined : readLockError(err)
+}
+
 // Of any backend, from what a command says when it cannot have the lock.
 export function readLockError(text: string): Lock | undefined {
-  const at = text.indexOf('Error acquiring the state lock')
+  const at = text.search(/Error acquiring the state lock|state is already locked/)
   if (at < 0) return undefined
   const field = (name: string) => text.slice(at).match(new RegExp(`^[│\\s]*${name}:[ \\t]*(.*?)\\s*$`, 'm'))?.[1] ?? ''
   const id = field('ID')
@@ -26,32 +32,55 @@ export interface LockQuestion {
   readonly lock: Lock
   readonly run: Run | undefined // the one that did not end, of the engine's memory
   readonly me: Machine
+  readonly bornAt: string // since when this life of the engine is
+  readonly cutOff: readonly Span[] // in which commands of this life ran on the state that were killed
   readonly hasEnded: boolean // that run for sure, in whatever way
   readonly unlock: string | undefined // the user's word on the Workspace
+  command(id: string): string // by which the user gives it
+}
+
+export interface Span {
+  readonly from: string
+  readonly to: string
 }
 
 export type LockVerdict =
   | { readonly is: 'releasable'; readonly why: 'leftBehind' | 'asked' }
   | { readonly is: 'somebodys'; readonly message: string }
 
-export function judgeLock({ lock, run, me, hasEnded, unlock }: LockQuestion): LockVerdict {
-  if (hasEnded && isOfRun(lock, run, me)) return { is: 'releasable', why: 'leftBehind' }
+export function judgeLock(question: LockQuestion): LockVerdict {
+  const { lock, hasEnded, unlock, command } = question
+  const isOurs = isBeginning(lock) || (hasEnded && isOfRun(question))
+  if (isOurs && isOfThePast(question)) return { is: 'releasable', why: 'leftBehind' }
   if (unlock === lock.id) return { is: 'releasable', why: 'asked' }
-  const held = `the state is locked by ${lock.who || 'somebody'} since ${lock.created || 'an unknown time'} (${lock.operation || 'unknown operation'}, lock ${lock.id})`
+  const held = `the state is already locked by ${lock.who || 'somebody'} since ${lock.created || 'an unknown time'} (${lock.operation || 'unknown operation'}, lock ${lock.id})`
   return {
     is: 'somebodys',
-    message: `${held}: wait for it to end, or, if it never will, annotate ${annotations.unlock}=${lock.id}`,
+    message: `${held}: wait for it to end, or, if it never will, release it with: ${command(lock.id)}`,
   }
 }
 
-// Taken on this machine, since it was last started, after that run began. A user's name may be missing in a container.
-function isOfRun(lock: Lock, run: Run | undefined, me: Machine): boolean {
+// The lock under which a backend begins a state that is not there yet: no run is noted for it, nothing but an empty state is
+// written under it, and it is held for a moment.
+export function isBeginning({ operation }: Lock): boolean {
+  return operation === 'init'
+}
+
+// Taken since this machine was last started, after that run began.
+function isOfRun({ lock, run, me }: LockQuestion): boolean {
   return (
     run !== undefined &&
     me.bootId !== '' &&
     run.host === me.host &&
     run.bootId === me.bootId &&
-    lock.who.endsWith(`@${me.host}`) &&
     Date.parse(lock.created) >= Date.parse(run.startedAt)
   )
+}
+
+// On this machine; a user's name may be missing in a container. What is taken there while this life is, and not by a command of
+// ours that was killed, is somebody else's.
+function isOfThePast({ lock, me, bornAt, cutOff }: LockQuestion): boolean {
+  const created = Date.parse(lock.created)
+  const isWithin = ({ from, to }: Span) => created >= Date.parse(from) && created <= Date.parse(to)
+  return lock.who.endsWith(`@${me.host}`) && (created < Date.parse(bornAt) || cutOff.some(isWithin))
 }

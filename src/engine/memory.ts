@@ -11,7 +11,6 @@ export interface Run {
   readonly operation: 'apply' | 'destroy'
   readonly revision: string
   readonly startedAt: string
-  readonly instance: string // which life of which engine
   readonly host: string
   readonly bootId: string // of the machine since it was last started
   readonly creates: readonly string[] | 'many' // addresses that the plan would create or replace
@@ -69,10 +68,10 @@ async function unzipped(base64 = ''): Promise<unknown> {
 
 function isRun(value: unknown): value is Run {
   if (!isRecord(value)) return false
-  const { operation, revision, startedAt, instance, host, bootId, creates } = value
+  const { operation, revision, startedAt, host, bootId, creates } = value
   return (
     (operation === 'apply' || operation === 'destroy') &&
-    isTexts([revision, startedAt, instance, host, bootId]) &&
+    isTexts([revision, startedAt, host, bootId]) &&
     (creates === 'many' || isTexts(creates))
   )
 }

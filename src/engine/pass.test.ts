@@ -1,6 +1,15 @@
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { aSmallEngine, clusterWide, key, messageOf, ownFinalizer, type SmallEngine, tell } from '../../test/engine.ts'
+import {
+  aSmallEngine,
+  clusterWide,
+  key,
+  messageOf,
+  ownFinalizer,
+  type SmallEngine,
+  stateKey,
+  tell,
+} from '../../test/engine.ts'
 import type { Module } from '../../test/instant.ts'
 import { Struck } from '../../test/objects.ts'
 import { labels, annotations as ours } from '../api/keys.ts'
@@ -328,6 +337,22 @@ test('its ProviderConfig is gone: it is destroyed with the inputs of the last ap
   expect(engine.instant.states.size).toBe(0)
 })
 
+test('what goes is destroyed by the module that is there, not by what its address leads to now', async () => {
+  const engine = await created()
+  const uid = engine.is()?.metadata.uid ?? ''
+  const remote = { source: 'Remote', module: 'git::https://example.com/gone' }
+  engine.objects.change(clusterWide.workspace, key, { spec: { forProvider: remote } })
+  await engine.pass()
+  expect(engine.instant.furnished.get(uid)?.remote).toMatchObject({ isPulledAlways: true })
+  let pulled: unknown
+  engine.instant.onCommand = () => {
+    pulled = engine.instant.furnished.get(uid)?.remote
+  }
+  engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(pulled).toMatchObject({ isPulledAlways: false })
+})
+
 test('state that was there before and never planned well is destroyed, not left behind', async () => {
   const engine = aSmallEngine()
   engine.instant.states.set('demo', new Map([['terraform_data.old', 1]]))
@@ -392,22 +417,74 @@ test('an apply was killed: what it may have made is not made again without a wor
   expect(engine.instant.states.get('demo')?.size).toBe(0)
 })
 
-test('an apply that had to be killed counts as interrupted, however often it is looked at', async () => {
+// What it printed is there, as after a kill.
+function endingSo({ instant }: SmallEngine, ended: Partial<Ran>, before: (where: Furnished) => void = () => {}): void {
+  const { terraform } = instant
+  const { apply } = terraform
+  instant.onCommand = (name) => {
+    if (name === 'apply') throw new Struck('killed')
+  }
+  const ran: Ran = { code: 137, out: '', err: '', ended: 'byItself', ...ended }
+  Object.assign(terraform, {
+    async apply(where: Furnished) {
+      before(where)
+      return apply(where).catch(() => ran)
+    },
+  })
+}
+
+test.each<[string, Partial<Ran>, string]>([
+  ['had to be killed', { ended: 'timeout' }, 'it took longer than it may (--timeout) and was interrupted'],
+  ['was killed by the machine', {}, 'it ended with code 137 and said nothing'],
+  ['crashed', { code: 11, err: 'panic: nil\n' }, 'panic: nil'],
+])('an apply that %s counts as interrupted, however often it is looked at', async (_, ended, told) => {
   const engine = aSmallEngine()
   engine.apply(eks)
-  const { terraform } = engine.instant
-  const { apply } = terraform
-  const killed: Ran = { code: 137, out: '', err: '', ended: 'timeout' }
-  engine.instant.onCommand = (name) => {
-    if (name === 'apply') throw new Struck('killed') // it printed what it began
-  }
-  Object.assign(terraform, { apply: async (where: Furnished) => apply(where).catch(() => killed) })
+  endingSo(engine, ended)
   await engine.pass()
-  expect(messageOf(engine.is())).toContain('Summary: it took longer than it may (--timeout) and was interrupted')
+  expect(messageOf(engine.is())).toContain(`Summary: ${told}`)
   for (let look = 0; look < 2; look++) {
     await engine.pass()
     expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('Interrupted')
   }
+})
+
+test('an apply whose state is only in its folder has not ended; once that is home, it is over', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  const left = JSON.stringify({ lineage: 'l', serial: 7, resources: [{}] })
+  endingSo(engine, { code: 1 }, ({ folder }) => engine.instant.lefts.set(folder, left))
+  await engine.pass()
+  expect(runOf(engine)).toBeDefined()
+  engine.instant.loseFolders() // and the state with them
+  await engine.pass()
+  expect(readPlanNote(notes(engine)[ours.plan])).toMatchObject({ held: 'Interrupted', again: ['terraform_data.eks'] })
+})
+
+test('no plan is left behind, whether it is applied, held or fails', async () => {
+  const engine = await created(eks, {}, { annotations: { [ours.guard]: 'Hold' } })
+  expect(engine.instant.plans.size).toBe(0)
+  engine.apply({ ...eks, resources: {} })
+  await engine.pass()
+  expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('Destructive')
+  expect(engine.instant.plans.size).toBe(0)
+  engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo2' } })
+  engine.objects.strike(1, 'before')
+  await expect(engine.pass()).rejects.toThrow(Struck)
+  expect(engine.instant.plans.size).toBe(0)
+})
+
+test('outputs that could not be told are told by the next pass', async () => {
+  const engine = await created()
+  engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo2' }, outputs: { endpoint: 'https://demo2.invalid' } })
+  const { client } = engine.objects
+  const { replaceStatus } = client
+  const refused = async () => Promise.reject(new Struck('the status is not written'))
+  Object.assign(client, { replaceStatus: refused })
+  await expect(engine.pass()).rejects.toThrow('the status is not written')
+  Object.assign(client, { replaceStatus })
+  await engine.pass()
+  expect(engine.is()?.status?.atProvider?.outputs).toEqual({ endpoint: 'https://demo2.invalid' })
 })
 
 test('an apply of which only the end was not written down is over: what drifts later is repaired', async () => {
@@ -426,6 +503,137 @@ test('an apply of which only the end was not written down is over: what drifts l
 const runOf = ({ objects }: SmallEngine) =>
   objects.list(Secret).find(({ metadata }) => metadata.name.startsWith('memory'))?.data?.['run']
 
+async function createdHere(module: Module = eks) {
+  const engine = aSmallEngine({ keepsStatesHere: true })
+  engine.apply(module)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+  engine.tick()
+  return engine
+}
+function loseState({ objects, instant }: SmallEngine): void {
+  objects.remove(Secret, stateKey)
+  instant.states.delete('demo')
+}
+function forgetAll({ objects }: SmallEngine): void {
+  for (const { metadata } of objects.list(Secret))
+    if (metadata.labels?.[labels.record]) objects.remove(Secret, metadata)
+}
+const approveAsTold = (engine: SmallEngine) => {
+  const [, id] = /capt\.appthrust\.io\/approve=([0-9a-f]{12})$/.exec(messageOf(engine.is())) ?? []
+  engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [ours.approve]: id } } })
+}
+const records = ({ objects }: SmallEngine) =>
+  objects
+    .list(Secret)
+    .filter(({ metadata }) => metadata.name.startsWith('memory') || metadata.name.startsWith('state-'))
+
+test('deleted when its state is gone, it stays with all that is known of it, until a user lets it go', async () => {
+  const engine = await createdHere()
+  loseState(engine)
+  const before = records(engine)
+  engine.objects.remove(clusterWide.workspace, key)
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(messageOf(engine.is())).toMatch(
+    /^delete failed: the state in Secret states\/tfstate-demo-capt is gone .*: restore it from a copy, or, if nothing it held exists any more, let it go with: kubectl annotate workspaces\.tf\.upbound\.io demo /,
+  )
+  expect(records(engine)).toEqual(before)
+  approveAsTold(engine)
+  await engine.pass()
+  expect(engine.is()).toBeUndefined()
+  expect(records(engine)).toEqual([])
+})
+
+test('deleted when its state is damaged, it stays', async () => {
+  const engine = await createdHere()
+  engine.objects.change(Secret, stateKey, { data: { tfstate: 'bm9wZQ==' } })
+  engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(messageOf(engine.is())).toContain('delete failed: the state in Secret states/tfstate-demo-capt cannot be read')
+})
+
+test.each(['kept', 'deleted'])('one that came from elsewhere without its state is frozen, %s', async (how) => {
+  const engine = await createdHere()
+  loseState(engine)
+  forgetAll(engine)
+  engine.restart()
+  engine.instant.calls.length = 0
+  if (how === 'deleted') engine.objects.remove(clusterWide.workspace, key)
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(messageOf(engine.is())).toContain(
+    'there is no state in Secret states/tfstate-demo-capt, although this was made before',
+  )
+  expect(engine.instant.calls).toEqual([])
+  approveAsTold(engine)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(how === 'kept' ? settled : '') // or it is no more
+})
+
+test('of one that came from elsewhere with its state, that state is known from then on', async () => {
+  const engine = await createdHere()
+  forgetAll(engine)
+  await engine.pass()
+  const { length } = engine.objects.writes
+  await engine.pass()
+  expect(engine.objects.writes.length).toBe(length)
+  loseState(engine)
+  await engine.pass()
+  expect(messageOf(engine.is())).toContain('is gone (serial')
+})
+
+test.each<[string, Module]>([
+  ['has neither resource nor output', {}],
+  ['has only outputs', { outputs: { endpoint: 'x' } }],
+])('one whose module %s is not taken for one that lost its state', async (_, module) => {
+  const engine = await createdHere(module)
+  forgetAll(engine)
+  engine.restart()
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+})
+
+test('one whose first apply was cut off before anything was written is not taken for one that lost its state', async () => {
+  const engine = aSmallEngine({ keepsStatesHere: true })
+  engine.apply(eks)
+  endingSo(engine, {})
+  await engine.pass()
+  loseState(engine)
+  await engine.pass()
+  expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('Interrupted')
+})
+
+test('struck after everything is forgotten and before it is let go, it goes nevertheless', async () => {
+  const engine = await createdHere()
+  engine.objects.remove(clusterWide.workspace, key)
+  const { client } = engine.objects
+  const { patch } = client
+  const isForgotten = () => records(engine).length === 0
+  Object.assign(client, {
+    patch: async (...args: Parameters<typeof patch>) =>
+      isForgotten() ? Promise.reject(new Struck('before it is let go')) : patch(...args),
+  })
+  await expect(engine.pass()).rejects.toThrow('before it is let go')
+  Object.assign(client, { patch })
+  engine.restart()
+  await engine.pass()
+  expect(engine.is()).toBeUndefined()
+})
+
+test('deleted after an apply was killed, it is told what that may have made and no destroy finds', async () => {
+  const engine = await createdHere()
+  engine.apply({ ...eks, resources: { ...eks.resources, 'terraform_data.more': 1 } })
+  endingSo(engine, {})
+  await engine.pass()
+  engine.events.length = 0
+  engine.notes.length = 0
+  engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(engine.events).toEqual(['Warning ApplyInterrupted', 'Normal DeletedExternalResource'])
+  expect(engine.notes[0]).toMatch(
+    /^the apply that began at .* was interrupted, and what it may have made is in no state, so it is not destroyed: terraform_data\.more; look whether that is there$/,
+  )
+})
+
 test('a state that another family of command lines wrote is not touched', async () => {
   const engine = aSmallEngine()
   engine.apply(eks, {}, { annotations: { [ours.cli]: 'terraform 1.5.7' } })
@@ -433,6 +641,25 @@ test('a state that another family of command lines wrote is not touched', async 
   expect(engine.instant.calls).toEqual([])
   expect(messageOf(engine.is())).toContain('connect failed: held: the state was written by terraform 1.5.7')
   expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('AnotherCLI')
+})
+
+test('nor is it destroyed', async () => {
+  const engine = await created()
+  engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [ours.cli]: 'terraform 1.5.7' } } })
+  engine.objects.remove(clusterWide.workspace, key)
+  expect((await engine.pass()).wake).toBe('poll')
+  expect(engine.instant.calls).toEqual([])
+  expect(messageOf(engine.is())).toContain('held: the state was written by terraform 1.5.7')
+})
+
+test('one that came from elsewhere and needs no change is signed with its command line, once', async () => {
+  const engine = await created()
+  engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [ours.cli]: null } } })
+  await engine.pass()
+  expect(notes(engine)[ours.cli]).toBe('tofu 1.12.6')
+  const { length } = engine.objects.writes
+  await engine.pass()
+  expect(engine.objects.writes.length).toBe(length)
 })
 
 test('where nothing can be run, that is told', async () => {
@@ -562,5 +789,21 @@ test('a state that cannot be brought home is copied, told and kept, and nothing 
   expect(copies).toHaveLength(1)
   engine.instant.onCommand = () => {}
   expect((await engine.pass()).wake).toBe('poll')
+  expect(engine.instant.lefts.size).toBe(0)
+})
+
+test('an orphan is let go when the state that was left in its folder is home, not before', async () => {
+  const engine = await created(eks, { deletionPolicy: 'Orphan' })
+  const uid = engine.is()?.metadata.uid ?? ''
+  engine.instant.lefts.set(uid, JSON.stringify({ lineage: 'l', serial: 7, resources: [{}] }))
+  engine.objects.remove(clusterWide.workspace, key)
+  engine.instant.onCommand = (name) => {
+    if (name === 'push') throw new Error('the disk is full')
+  }
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(messageOf(engine.is())).toMatch(/^observe failed: cannot write the state of the last run.*disk is full/)
+  engine.instant.onCommand = () => {}
+  await engine.pass()
+  expect(engine.is()).toBeUndefined()
   expect(engine.instant.lefts.size).toBe(0)
 })

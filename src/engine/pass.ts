@@ -71,12 +71,13 @@ interface Desk {
   folder?: Folder
   kept?: Kept
   outputs?: Outputs
+  filled?: string | undefined // which version of the connection Secret has them
 }
 
 export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promise<Passed> {
   const { client, terraform, folders, custody, connections, usages, now } = hands
   const cli = `${terraform.family} ${terraform.version}`
-  // Which version of its connection Secret was ours last, so that an unchanged poll need not ask for outputs.
+  // Which version of its connection Secret was ours last, with the same outputs in the status, so that an unchanged poll need not ask for outputs.
   const published = new Map<string, string | undefined>()
   // The first init of a backend makes its default state there: two at once would hinder each other.
   const firstInits = new Map<string, Promise<Ran>>()
@@ -93,15 +94,19 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       blocked: hands.blocked(),
       done: desk.done,
     })
-    for (;;) {
-      const step = decide(seen())
-      if (step.do === 'rest') {
-        const says = await rest(desk, step)
-        return { wake: step.wake, workspace: desk.workspace, did, says }
+    try {
+      for (;;) {
+        const step = decide(seen())
+        if (step.do === 'rest') {
+          const says = await rest(desk, step)
+          return { wake: step.wake, workspace: desk.workspace, did, says }
+        }
+        did.push(step.do)
+        const found = await perform(step, desk)
+        desk.done = { ...desk.done, ...found }
       }
-      did.push(step.do)
-      const found = await perform(step, desk)
-      desk.done = { ...desk.done, ...found }
+    } finally {
+      await desk.folder?.dropPlan()
     }
   }
 
@@ -150,6 +155,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         return {}
       case 'publish':
         return publish(desk)
+      case 'sign':
+        await annotate(desk, { [ours.cli]: cli })
+        return {}
       case 'tell':
         await writeStatus(desk, step.said)
         if (step.event) hands.record(workspace, step.event)
@@ -158,6 +166,12 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         const failure = await bringStateHome(desk)
         if (failure) return failure
         desk.kept = await custody.look(desk, folderOn(desk))
+        const objection = custody.objection(desk, desk.kept)
+        if (objection !== undefined) return { failed: { phase: 'delete', told: objection } }
+        const unknown = custody.unknown(desk.kept)
+        if (unknown !== undefined) {
+          hands.record(workspace, { type: 'Warning', reason: 'ApplyInterrupted', note: unknown })
+        }
         await custody.begin(desk, folderOn(desk), desk.kept, {
           operation: 'destroy',
           revision: revisionOn(desk),
@@ -168,11 +182,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       case 'forget':
         return forget(desk)
       case 'release':
-        await usages.drop(desk.api, workspace)
-        await changeFinalizers(desk, (all) => all.filter((each) => each !== crossplane.finalizer))
-        await folders.remove(workspace)
-        published.delete(uidOf(workspace))
-        return { isReleased: true }
+        return release(desk)
     }
   }
 
@@ -190,6 +200,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       if (!inputs) return { failed: { phase: 'connect', told: error.message, isLacking: true } }
       desk.inputs = inputs
     }
+    if (isLeaving) desk.inputs = notPulled(desk.inputs)
     try {
       desk.folder = await folders.furnish(workspace, desk.inputs)
     } catch (error) {
@@ -224,9 +235,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const ran = await command(desk, 'plan')
     if (ran.code !== 0 && ran.code !== 2) return failed(desk, 'plan', 'observe', ran)
     if (ran.code === 0) {
-      const { run: cutOff } = kept.memory
-      // A run that was killed and left nothing to be done. What it was given a destroy may need as much as of one that ended.
-      if (cutOff) await custody.end(desk, kept, cutOff.operation === 'apply' ? desk.inputs : undefined)
+      await custody.converged(desk, folder, kept, desk.inputs)
       return { plan: 'same' }
     }
     let planned = readPlanText(ran.out)
@@ -235,7 +244,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       if (shown.code !== 0) return failed(desk, 'showPlan', 'observe', shown)
       planned = readPlan(shown.out)
     }
-    const interrupted = await custody.interruption(folder, kept, planned)
+    const interrupted = custody.interruption(kept, planned)
     const note = noteOf(planned, {
       revision: revisionOn(desk),
       ...(typeof kept.state?.head === 'object' && { serial: kept.state.head.serial }),
@@ -264,7 +273,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       const ran = await command(desk, 'outputs')
       if (ran.code !== 0) return failed(desk, 'outputs', phase, ran)
       desk.outputs = readOutputs(ran.out)
-      published.set(uid, await connections.fill(api, workspace, desk.outputs))
+      desk.filled = await connections.fill(api, workspace, desk.outputs)
       return { isPublished: true }
     } catch (error) {
       return { failed: refusal(error, phase) }
@@ -281,10 +290,30 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     return { isForgotten: true }
   }
 
+  async function release(desk: Desk): Promise<Done> {
+    const { api, workspace, done } = desk
+    // What stays is only of use with its state.
+    const isToStay = !done.isForgotten && !done.failed
+    const failure = isToStay && (await folders.holdsState(workspace)) ? await bringLastStateHome(desk) : undefined
+    if (failure) return failure
+    await usages.drop(api, workspace)
+    await changeFinalizers(desk, (all) => all.filter((each) => each !== crossplane.finalizer))
+    await folders.remove(workspace)
+    published.delete(uidOf(workspace))
+    return { isReleased: true }
+  }
+
+  async function bringLastStateHome(desk: Desk): Promise<Done | undefined> {
+    const connected = await connect(desk, 'whole')
+    if (connected.failed) return connected
+    const initialised = connected.isInitialised ? {} : await init(desk)
+    return initialised.failed ? initialised : bringStateHome(desk)
+  }
+
   // A command that cannot even be run has failed, and says why.
-  async function command(desk: Desk, name: Exclude<Command, 'get' | 'flux' | 'unlock'>): Promise<Ran> {
+  async function command(desk: Desk, name: Exclude<Command, 'get' | 'unlock'>): Promise<Ran> {
     const folder = folderOn(desk)
-    const ran = await custody.unlocked(desk, folder, async (): Promise<Ran> => {
+    const ran = await custody.unlocked(desk, folder, desk.kept, async (): Promise<Ran> => {
       try {
         return await terraform[name](folder)
       } catch (error) {
@@ -317,9 +346,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function run(desk: Desk, name: 'apply' | 'destroy', phase: Phase): Promise<Done> {
     const ran = await command(desk, name)
-    // One that was killed may have made more than it wrote down: then the run stays noted as one that did not end.
-    const wasKilled = ran.code >= 128 && ran.ended !== 'byItself'
-    if (!wasKilled) await custody.end(desk, keptOn(desk), name === 'apply' ? desk.inputs : undefined)
+    await custody.settle(desk, folderOn(desk), keptOn(desk), ran, name === 'apply' ? desk.inputs : undefined)
     if (ran.code !== 0) return failed(desk, name, phase, ran)
     return name === 'apply' ? { isApplied: true } : { isDestroyed: true }
   }
@@ -353,9 +380,10 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       conditions,
       ...(asked !== undefined && { lastHandledReconcileAt: asked }),
     }
-    if (isWithin(status, before) && isWithin(before, status)) return ''
-    const written = await client.replaceStatus(desk.api.workspace, start, status, { fieldManager })
-    take(desk, written)
+    const isSame = isWithin(status, before) && isWithin(before, status)
+    if (!isSame) take(desk, await client.replaceStatus(desk.api.workspace, start, status, { fieldManager }))
+    if (outputs) published.set(uidOf(workspace), desk.filled)
+    if (isSame) return ''
     return conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ')
   }
 
@@ -408,7 +436,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 }
 
 function keptOn({ kept }: Desk): Kept {
-  return kept ?? { memory: {}, key: undefined, state: undefined }
+  return kept ?? { memory: {}, key: undefined, state: undefined, printed: undefined }
 }
 
 function folderOn({ folder }: Desk): Folder {
@@ -452,6 +480,12 @@ function isRefused({ code = 500, isUnreachable }: ApiError): boolean {
 
 function uidOf({ metadata: { uid = '' } }: Workspace): string {
   return uid
+}
+
+// What goes is destroyed by the module that it was made with, where that is still there: its repository may be gone, too.
+function notPulled(inputs: Inputs): Inputs {
+  const { remote } = inputs
+  return remote?.from === 'address' ? { ...inputs, remote: { ...remote, isPulledAlways: false } } : inputs
 }
 
 function withoutModule(workspace: Workspace): Workspace {

@@ -20,7 +20,6 @@ const run: Run = {
   operation: 'apply',
   revision: 'r1',
   startedAt: '2026-11-16T12:00:00.000Z',
-  instance: 'engine-1',
   host: 'engine-0',
   bootId: 'boot',
   creates: ['aws_vpc.this'],

@@ -1,5 +1,5 @@
 // What the engine does to which objects: `make generate` makes its roles of it, and the bed holds it to them. Pure.
-import { ConfigMap, CustomResourceDefinition, Secret } from '../api/neighbours.ts'
+import { ConfigMap, CustomResourceDefinition, Lease, Secret } from '../api/neighbours.ts'
 import type { Right } from '../runtime/controller.ts'
 import { engineAPIs } from './engine.ts'
 import { fluxSources } from './flux.ts'
@@ -22,4 +22,7 @@ export const engineRights: readonly Right[] = [
 ]
 
 // Where the states are.
-export const stateRights: readonly Right[] = [{ resource: Secret, verbs: ['list', 'delete'] }]
+export const stateRights: readonly Right[] = [
+  { resource: Secret, verbs: ['list', 'delete'] },
+  { resource: Lease, verbs: ['list', 'patch'] }, // locks that no command line can release
+]

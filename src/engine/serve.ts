@@ -55,7 +55,7 @@ export async function serveEngine({
     reporter: 'capt.appthrust.io/engine',
     leases: [lease],
     passSeconds: (4 * settings.timeoutMs) / 1000 + 600, // several runs
-    prepare({ client, cache, clock, log: logged, metrics, identity, record }) {
+    prepare({ client, cache, clock, log: logged, metrics, record }) {
       const states = createStateAccess({ client, access, folder: root, clock, log })
       const ownEnv = { KUBE_CONFIG_PATH: states.file }
       const records = createRecords({ client, namespace: stateNamespace, date })
@@ -63,7 +63,16 @@ export async function serveEngine({
         client,
         terraform,
         folders: createFolders({ root, cli: terraform, given: ownEnv, ours: env, load: terraform.get }),
-        custody: createCustody({ client, records, terraform, machine, instance: identity, ownEnv, date, log: logged }),
+        custody: createCustody({
+          client,
+          namespace: stateNamespace,
+          records,
+          terraform,
+          machine,
+          ownEnv,
+          date,
+          log: logged,
+        }),
         connections: createConnections(client),
         usages: createUsages(client, cache),
         blocked: () => missing ?? states.trouble(),

@@ -16,7 +16,7 @@ import { aFolder } from '../../test/folder.ts'
 import type { Inputs } from './inputs.ts'
 import { forgetGroup, noteGroup } from './leftrunning.ts'
 import type { Furnished, Ran } from './terraform.ts'
-import { clear, type Furnishing, foldersOf, furnish, readCutOff } from './workfolder.ts'
+import { clear, type Furnishing, foldersOf, furnish, noteRun, readCutOff } from './workfolder.ts'
 
 const uid = '42180608-1506-4965-b46d-0ba23170ca4b'
 const usual: Inputs = {
@@ -152,6 +152,18 @@ describe('a remote module', () => {
     expect(readFileSync(join(folder, 'crossplane-provider-config.tf'), 'utf8')).toBe('# ours')
   })
 
+  test('brings no state along: it would be taken for ours', async () => {
+    const { world, furnished, from } = aRoot()
+    const states = ['errored.tfstate', 'terraform.tfstate', 'terraform.tfstate.backup', 'sub/errored.tfstate']
+    const others = ['main.tf', 'sub/x.tf', 'fixtures/my.tfstate']
+    const all = [...states, ...others, 'terraform.tfstate.d/team.net/terraform.tfstate']
+    world.remote = Object.fromEntries(all.map((path) => [path, '{}']))
+    const { folder } = await furnished(from('a'))
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const found = entries.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    expect(found.toSorted()).toEqual(others.toSorted())
+  })
+
   test('is loaded by its address as it is, with the environment of the commands', async () => {
     const { furnished, from, loads, root } = aRoot()
     const seen: string[] = []
@@ -258,13 +270,14 @@ test('a folder in which a command of an earlier life still runs is not touched',
 test('what an apply printed that was cut off is there for the next life, and nothing else of it', async () => {
   const { furnished, root } = aRoot()
   const { beside } = await furnished()
-  expect(await readCutOff(root, uid)).toBeUndefined()
+  expect(await readCutOff(root, uid, 'then')).toBeUndefined()
+  await noteRun(root, uid, 'then')
   writeFileSync(join(beside, 'apply.out'), 'a: Creating...\n')
   for (const name of ['plan', 'output.out']) writeFileSync(join(beside, name), 'hush')
   writeFileSync(join(root, uid, 'tmp', 'left'), 'hush')
   await furnished()
-  expect(await readCutOff(root, uid)).toBe('a: Creating...\n')
-  expect([readdirSync(beside), readdirSync(join(root, uid, 'tmp'))]).toEqual([['apply.out'], []])
+  expect(await readCutOff(root, uid, 'then')).toBe('a: Creating...\n')
+  expect([readdirSync(beside), readdirSync(join(root, uid, 'tmp'))]).toEqual([['apply.out', 'begun'], []])
 })
 
 test('folders are listed by uid, and cleared', async () => {

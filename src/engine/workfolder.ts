@@ -2,10 +2,11 @@
 // Terraform keeps there stays; a pass that was cut off is made good by the next.
 import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import * as z from 'zod'
 import { hashOf } from '../api/canonical.ts'
 import type { ForProvider } from '../api/workspace.ts'
+import { isStateFile, leftState } from '../terraform/state.ts'
 import { argumentsOf } from './arguments.ts'
 import { environmentOf, type Surroundings } from './environment.ts'
 import { type Inputs, isVarFile, ownFiles, type Remote } from './inputs.ts'
@@ -86,29 +87,52 @@ export async function furnish(furnishing: Furnishing): Promise<Workfolder> {
   }
 }
 
-// What Terraform calls a state that it could not write to where it belongs.
-export const leftState = 'errored.tfstate'
+export const planFile = 'plan' // it holds secrets, and is good for one pass
+const cutOff = ['apply.out', 'destroy.out'] as const
+const runNote = 'begun' // which run it was that printed them
 
-const cutOff = ['apply.out', 'destroy.out']
-export const runNote = 'begun' // which run it was that printed them
+// From now on, what is printed is of this run. With what it printed, when it was another that did not begin.
+export async function noteRun(root: string, uid: string, startedAt: string, printed = ''): Promise<void> {
+  const { run } = placesIn(root, uid)
+  const note = async () => writeFile(join(run, runNote), startedAt, { mode: 0o600 })
+  if (printed === '') await note() // first: of what is older nobody may think that it is of this run
+  for (const name of cutOff) await rm(join(run, name), { force: true })
+  if (printed === '') return
+  await writeFile(join(run, cutOff[0]), printed, { mode: 0o600 })
+  await note()
+}
+
+const kept: ReadonlySet<string> = new Set([...cutOff, runNote])
 
 // What commands of an earlier pass left when they were cut off: temporary files, a plan, what they printed.
 async function tidy({ tmp, run }: Pick<ReturnType<typeof placesIn>, 'tmp' | 'run'>): Promise<void> {
   for (const folder of [tmp, run]) {
     for (const name of await readdir(folder)) {
-      if (![...cutOff, runNote].includes(name)) await rm(join(folder, name), { recursive: true, force: true })
+      if (!kept.has(name)) await rm(join(folder, name), { recursive: true, force: true })
     }
   }
 }
 
-// What the apply or destroy printed that was running when an earlier life ended; none: none was.
-export async function readCutOff(root: string, uid: string): Promise<string | undefined> {
+// What that apply or destroy printed when it was killed; empty: it never began, or it ended; undefined: it was in another folder.
+export async function readCutOff(root: string, uid: string, startedAt: string): Promise<string | undefined> {
   const { run } = placesIn(root, uid)
+  const noted = await readFile(join(run, runNote), 'utf8').catch(() => undefined)
+  if (noted !== startedAt) return undefined
   for (const name of cutOff) {
     const text = await readFile(join(run, name), 'utf8').catch(() => undefined)
     if (text !== undefined) return text
   }
-  return undefined
+  return ''
+}
+
+export async function dropPlan(root: string, uid: string): Promise<void> {
+  await rm(join(placesIn(root, uid).run, planFile), { force: true })
+}
+
+// Whether a state lies in it that is nowhere else.
+export async function holdsState(root: string, uid: string): Promise<boolean> {
+  const all = await readdir(placesIn(root, uid).module, { recursive: true }).catch(() => [])
+  return all.some((path) => basename(path) === leftState && !path.split('/').includes('.terraform')) // modules of the module
 }
 
 export async function clear(root: string, uid: string): Promise<void> {
@@ -188,6 +212,7 @@ async function bring(remote: Remote, furnishing: Furnishing, env: Furnished['env
 
 async function wantedOf(inputs: Inputs, arrived: string, inside: string): Promise<ReadonlyMap<string, Wanted>> {
   const wanted = new Map(inputs.remote ? await everythingIn(arrived) : [])
+  for (const path of wanted.keys()) if (isStateFile(path)) wanted.delete(path) // nobody's state is taken for ours
   if (inputs.remote && inside !== '' && ![...wanted.keys()].some((path) => isIn(path, inside))) {
     throw new InputsError(`the module has no folder ${inside}: correct entrypoint, or the address`)
   }

@@ -41,7 +41,6 @@ export interface Parts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  readonly identity: string // of this life of the process
   readonly record: Hands['record']
 }
 
@@ -93,7 +92,7 @@ export async function serveProcess(
     random: Math.random,
     trouble: (resource, error) => log.warn('a watch had trouble', { resource: resourceName(resource), error }),
   })
-  const work = prepare({ client, cache, clock, log, metrics, identity, record })
+  const work = prepare({ client, cache, clock, log, metrics, record })
 
   const leadership = createLeadership({
     elections: leases.map((name) => (onLeading: () => void) => {

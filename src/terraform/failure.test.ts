@@ -257,6 +257,22 @@ by multiple users at the same time.
     )
     expect(lock).toBe('9db590f1-b6fe-c5f2-2678-8804f089deba')
   })
+
+  test('a lock of which our engine tells is told in its words, with the command that releases it', () => {
+    const released =
+      'kubectl annotate workspacetemplateapply vpc --namespace team --overwrite capt.appthrust.io/unlock=9db590f1'
+    const told = `the state is already locked by alice@laptop since 2026-11-15T23:22:53.5Z (OperationTypeApply, lock 9db590f1): wait for it to end, or, if it never will, release it with: ${released}`
+    const {
+      class: kind,
+      summary,
+      lock,
+    } = readFailure(
+      packed(`Error: ${told}\n\n\nError: Error acquiring the state lock\n\nLock Info:\n  ID:        9db590f1\n`),
+    )
+    expect(kind).toBe('lock')
+    expect(summary).toBe(`${told} (and 1 more)`)
+    expect(lock).toBeUndefined() // it is said already
+  })
 })
 
 describe('the line', () => {

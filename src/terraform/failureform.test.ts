@@ -28,7 +28,6 @@ test('a failed plan is told as the provider tells it', () => {
 
 test.each([
   ['get', 'cannot get remote Terraform module'],
-  ['flux', 'cannot get Flux Artefact Terraform module'],
   ['init', 'cannot initialize Terraform configuration'],
   ['apply', 'cannot apply Terraform configuration'],
   ['destroy', 'cannot destroy Terraform configuration'],

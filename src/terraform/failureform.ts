@@ -5,7 +5,6 @@ import { gzipSync } from 'node:zlib'
 // The words of Crossplane's provider; of the last three it has none.
 const troubles = {
   get: 'cannot get remote Terraform module',
-  flux: 'cannot get Flux Artefact Terraform module',
   init: 'cannot initialize Terraform configuration',
   plan: 'cannot diff (i.e. plan) Terraform configuration',
   apply: 'cannot apply Terraform configuration',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isDestructive, noteOf, PlanError, type Planned, readPlan } from './planned.ts'
 
-const nothing: Planned = { create: [], update: [], replace: [], delete: [], drifted: [], outputs: [] }
+const nothing: Planned = { create: [], update: [], replace: [], delete: [] }
 
 const aChange = (address: string, actions: readonly string[], more: object = {}) => ({
   address,
@@ -63,8 +63,6 @@ test('a plan as Terraform 1.5 writes it: moved, imported, deposed, a data source
     ...nothing,
     replace: ['module.eks["a: b"].aws_eks_cluster.this[0]'],
     delete: ['aws_instance.this (deposed 1a2b3c4d)'],
-    drifted: ['aws_vpc.this', 'aws_subnet.lost'],
-    outputs: ['new', 'changed', 'gone'],
   })
 })
 
@@ -86,11 +84,11 @@ test('no value of a plan is taken', () => {
   expect(JSON.stringify([planned, noteOf(planned, { revision: 'r' })])).not.toContain('hunter2')
 })
 
-test('a note counts, names the first of what would go, and says why it waits', () => {
+test('a note counts, and names the first of what would go', () => {
   const many = Array.from({ length: 30 }, (_, index) => `a.b[${String(index).padStart(2, '0')}]`)
   const planned = { ...nothing, create: ['x.y'], update: ['u.v', 'u.w'], replace: many, delete: ['a.a'] }
-  const note = noteOf(planned, { revision: 'r', held: 'Destructive' })
-  expect(note).toMatchObject({ create: 1, update: 2, replace: 30, delete: 1, held: 'Destructive' })
+  const note = noteOf(planned, { revision: 'r' })
+  expect(note).toMatchObject({ create: 1, update: 2, replace: 30, delete: 1 })
   expect(note.gone).toEqual(['a.a', ...many.slice(0, 19)])
   expect(note.id).toMatch(/^[0-9a-f]{12}$/)
   expect(isDestructive(planned)).toBe(true)
@@ -143,15 +141,15 @@ test('what is not shown any more changes the id too', () => {
 
 test('more to create or update needs no new approval: nobody approves those', () => {
   const planned = { ...nothing, delete: ['a.b'] }
-  const more = { ...planned, create: ['x.y'], update: ['u.v'], drifted: ['a.b'], outputs: ['o'] }
+  const more = { ...planned, create: ['x.y'], update: ['u.v'] }
   expect(noteOf(more, { revision: 'r' }).id).toBe(noteOf(planned, { revision: 'r' }).id)
 })
 
 test('an approval after one killed apply is none after the next', () => {
   const interrupted = { startedAt: '2026-11-16T12:00:00Z', again: ['b.b', 'a.a'] }
   const planned = { ...nothing, create: ['a.a', 'b.b'] }
-  const note = noteOf(planned, { revision: 'r', held: 'Interrupted', interrupted })
-  expect(note).toMatchObject({ held: 'Interrupted', again: ['a.a', 'b.b'], gone: [] })
+  const note = noteOf(planned, { revision: 'r', interrupted })
+  expect(note).toMatchObject({ again: ['a.a', 'b.b'], gone: [] })
   const reversed = { ...interrupted, again: ['a.a', 'b.b'] }
   expect(noteOf(planned, { revision: 'r', interrupted: reversed }).id).toBe(note.id)
   const later = { ...interrupted, startedAt: '2026-11-16T13:00:00Z' }

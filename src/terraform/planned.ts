@@ -2,7 +2,7 @@
 // are taken: the values in a plan are not ours to keep. Pure.
 import { hashOf } from '../api/canonical.ts'
 import { isRecord, type JsonRecord, readJson } from '../api/record.ts'
-import type { Held, PlanNote } from './plannote.ts'
+import type { PlanNote } from './plannote.ts'
 
 // Addresses, in the plan's order. What is read, moved, imported as it is or only forgotten is in none of them.
 export interface Planned {
@@ -10,8 +10,6 @@ export interface Planned {
   readonly update: readonly string[]
   readonly replace: readonly string[]
   readonly delete: readonly string[] // a deposed object: "aws_instance.this (deposed 1a2b3c4d)"
-  readonly drifted: readonly string[] // what was changed or deleted by others since the last apply
-  readonly outputs: readonly string[] // names of outputs that would change
 }
 
 export class PlanError extends Error {}
@@ -29,20 +27,12 @@ export function readPlan(showJson: string): Planned {
     update: doing('update'),
     replace: doing('replace'),
     delete: doing('delete'),
-    // A move is listed there too, as an object that is as it was.
-    drifted: listOf(plan, 'resource_drift')
-      .filter(({ change }) => actionOf(change) !== undefined)
-      .map((each) => addressOf(each)),
-    outputs: Object.entries(isRecord(plan['output_changes']) ? plan['output_changes'] : {})
-      .filter(([, change]) => actionOf(change) !== undefined)
-      .map(([name]) => name),
   }
 }
 
 export interface Circumstances {
   readonly revision: string
   readonly serial?: number // of the state the plan was made on: an approval is then good for one apply
-  readonly held?: Held
   readonly interrupted?: Interrupted
 }
 
@@ -52,7 +42,7 @@ export interface Interrupted {
   readonly again: readonly string[]
 }
 
-export function noteOf(planned: Planned, { revision, serial, held, interrupted }: Circumstances): PlanNote {
+export function noteOf(planned: Planned, { revision, serial, interrupted }: Circumstances): PlanNote {
   const gone = [...planned.delete, ...planned.replace].toSorted()
   const doubtful = interrupted && { startedAt: interrupted.startedAt, again: interrupted.again.toSorted() }
   return {
@@ -63,7 +53,6 @@ export function noteOf(planned: Planned, { revision, serial, held, interrupted }
     delete: planned.delete.length,
     gone: shown(gone),
     ...(doubtful && { again: shown(doubtful.again) }),
-    ...(held && { held }),
   }
 }
 

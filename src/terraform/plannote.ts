@@ -57,10 +57,17 @@ export function tellChanges(note: Omit<PlanNote, 'id'>): string {
     .filter((action) => note[action] > 0)
     .map((action) => `${note[action]} to ${action}`)
   if (counts.length === 0) return 'no resource changes'
-  const isMore = note.replace + note.delete > note.gone.length
-  const gone = [...note.gone, ...(isMore ? ['…'] : [])].join(', ')
+  const gone = tellSome(note.gone, note.replace + note.delete)
   return counts.join(', ') + (note.gone.length > 0 ? ` (${gone})` : '')
 }
+
+// The first of them, of so many.
+export function tellSome(addresses: readonly string[], count: number = addresses.length): string {
+  const shown = addresses.slice(0, mostShown)
+  return [...shown, ...(count > shown.length ? ['…'] : [])].join(', ')
+}
+
+const mostShown = 20
 
 function isBegun(value: unknown): value is Begun {
   return isRecord(value) && typeof value['revision'] === 'string' && isTime(value['at'])

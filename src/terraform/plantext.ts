@@ -8,5 +8,5 @@ export function readPlanText(text: string): Planned | undefined {
   // Twice: one of them is not the plan's own, and which cannot be told.
   if (summaries.length !== 1 || summaries[0] !== `Plan: ${create.length} to add, 0 to change, 0 to destroy.`)
     return undefined
-  return { create, update: [], replace: [], delete: [], drifted: [], outputs: [] }
+  return { create, update: [], replace: [], delete: [] }
 }

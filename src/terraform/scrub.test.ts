@@ -57,4 +57,62 @@ describe('a value that is known to be secret is taken out', () => {
       }),
     )
   })
+
+  test('also what is left of a long one that output was cut in', () => {
+    const secret = Array.from({ length: 100 }, (_, index) => `sesame${index}opens`).join(' ')
+    expect(scrub(`before ${secret.slice(700)} after`, [secret])).toMatch(/^before .{0,64}\*{3} after$/)
+  })
+
+  // Words are what a wrapped text is cut into; a line of one word is all of it.
+  const aSecret = fc.oneof(
+    fc.string({ minLength: 8, maxLength: 60 }),
+    fc.array(fc.string({ minLength: 8, maxLength: 20 }), { minLength: 1, maxLength: 9000 }).map((all) => all.join(' ')),
+    fc.array(fc.string({ minLength: 8, maxLength: 99 }), { minLength: 1, maxLength: 900 }).map((all) => all.join('\n')),
+    fc.string({ minLength: 8, maxLength: 60 }).map((each) => each.repeat(2000)),
+  )
+  const asPrinted: readonly ((secret: string) => string)[] = [
+    (secret) => secret,
+    (secret) => JSON.stringify(secret),
+    (secret) => secret.replace(/ /g, '\n│ '),
+    (secret) => secret.replace(/^/gm, '  12: '),
+  ]
+
+  test('from a megabyte of text, at once, whatever it is and however it is printed', () => {
+    const flat = (text: string) => text.replace(/[\s│]+/g, ' ').trim()
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ secret: aSecret, print: fc.constantFrom(...asPrinted) }), { minLength: 1, maxLength: 5 }),
+        fc.string(),
+        (all, noise) => {
+          const secrets = all.map(({ secret }) => secret)
+          const text = all.map(({ secret, print }) => `${noise} ${print(secret)} ${noise}`).join('\n')
+          const started = performance.now()
+          const left = scrub(text.padEnd(2 ** 20, `${noise}.\n`), secrets)
+          expect(performance.now() - started).toBeLessThan(5000)
+          const pieces = left.split('***').map(flat)
+          const lines = secrets.flatMap((secret) => [secret, ...secret.split('\n')]).map(flat)
+          const known = lines.filter((each) => each.length >= 8)
+          expect(known.filter((each) => pieces.some((one) => one.includes(each)))).toEqual([])
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+
+  test.each<[string, string, readonly string[]]>([
+    ['many values, none of which is there', '0123456789 abcdef\n'.repeat(60_000), numbered('a value ')],
+    ['many values, all of which are there', numbered('secret-').join(' ').repeat(3), numbered('secret-')],
+    ['a text without an end to its likeness', 'a'.repeat(2 ** 20), ['a'.repeat(100_000), `${'a'.repeat(100_000)}b`]],
+    ['ten thousand words', 'x '.repeat(2 ** 19), [numbered('word').join(' ')]],
+    ['a quote that is never closed', `password = "${'x'.repeat(2 ** 20)}`, []],
+  ])('in reasonable time: %s', (_, text, secrets) => {
+    const started = performance.now()
+    const left = scrub(text, secrets)
+    expect(performance.now() - started).toBeLessThan(3000)
+    expect(secrets.slice(0, 100).filter((each) => left.includes(each))).toEqual([])
+  })
 })
+
+function numbered(word: string): readonly string[] {
+  return Array.from({ length: 20_000 }, (_, index) => `${word}${index + 100_000}`)
+}

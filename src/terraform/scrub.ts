@@ -28,29 +28,114 @@ const looks: readonly (readonly [RegExp, string])[] = [
 ]
 
 export function scrub(text: string, secrets: readonly string[] = []): string {
-  let scrubbed = text
-  for (const known of patternsOf(secrets)) scrubbed = scrubbed.replace(known, mask)
+  let scrubbed = withoutKnown(text, secrets)
   for (const [look, rest] of looks) scrubbed = scrubbed.replace(look, rest)
   return scrubbed
 }
 
-// Longest first: one secret may hold another.
-function patternsOf(secrets: readonly string[]): readonly RegExp[] {
-  const spellings = new Set(secrets.flatMap(spellingsOf).filter((each) => each.length >= shortest))
-  return [...spellings].toSorted((a, b) => b.length - a.length).map(asPrinted)
+// Terraform wraps what it prints, with a bar before each line: any such gap is as one space, in secrets as in the text.
+const gap = /[\s│]+/g
+
+// A long secret is looked for in pieces of this length: they are found where output was cut in its middle, too.
+const piece = 64
+
+function withoutKnown(text: string, secrets: readonly string[]): string {
+  const known = text === '' ? [] : needlesOf(secrets)
+  if (known.length === 0) return text
+  const { flat, at } = flattened(text)
+  let [scrubbed, from] = ['', 0]
+  for (const [begin, end] of found(flat, known)) {
+    scrubbed += text.slice(from, at[begin]) + mask
+    from = (at[end - 1] ?? text.length) + 1
+  }
+  return scrubbed + text.slice(from)
+}
+
+// The text with one space for each gap, and where each of its characters is in the text.
+function flattened(text: string): { readonly flat: string; readonly at: Uint32Array } {
+  const at = new Uint32Array(text.length)
+  const parts: string[] = []
+  let length = 0
+  const take = (from: number, to: number) => {
+    for (let index = from; index < to; index++) at[length++] = index
+  }
+  let from = 0
+  for (const { index, 0: spaces } of text.matchAll(gap)) {
+    parts.push(text.slice(from, index), ' ')
+    take(from, index + 1)
+    from = index + spaces.length
+  }
+  parts.push(text.slice(from))
+  take(from, text.length)
+  return { flat: parts.join(''), at }
+}
+
+// In the order of the alphabet, each with the longest other one that it begins with.
+interface Needle {
+  readonly text: string
+  readonly within: Needle | undefined
+}
+
+function needlesOf(secrets: readonly string[]): readonly Needle[] {
+  const flat = secrets.flatMap(spellingsOf).map((each) => each.replace(gap, ' ').trim())
+  const texts = new Set(flat.filter((each) => each.length >= shortest).flatMap(piecesOf))
+  const begun: Needle[] = []
+  return [...texts].toSorted().map((text) => {
+    while (begun.length > 0 && !text.startsWith(begun.at(-1)?.text ?? '')) begun.pop()
+    const needle = { text, within: begun.at(-1) }
+    begun.push(needle)
+    return needle
+  })
 }
 
 // As it is, as texts are written in JSON and HCL, and each of its lines: errors quote sources line by line.
 function spellingsOf(secret: string): readonly string[] {
   const lines = secret.split('\n').map((line) => line.trim())
-  return [secret.trim(), JSON.stringify(secret).slice(1, -1), ...lines.filter((line) => line.length >= shortestLine)]
+  return [secret, JSON.stringify(secret).slice(1, -1), ...lines.filter((line) => line.length >= shortestLine)]
 }
 
-// Terraform wraps what it prints, with a bar before each line.
-function asPrinted(secret: string): RegExp {
-  return new RegExp(secret.split(/\s+/).map(literally).join('[\\s│]+'), 'g')
+// The last one is as long as the others, and shares something with the one before.
+function piecesOf(text: string): readonly string[] {
+  if (text.length <= piece) return [text]
+  const starts = Array.from({ length: Math.ceil(text.length / piece) }, (_, index) => index * piece)
+  return starts.map((start) => text.slice(Math.min(start, text.length - piece)).slice(0, piece))
 }
 
-function literally(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+// Every stretch that is covered by needles. There may be many thousands of both: a place is looked at closer only when a needle
+// begins with its four characters.
+function* found(text: string, needles: readonly Needle[]): Generator<readonly [begin: number, end: number]> {
+  const beginnings = new Uint8Array(2 ** 20)
+  for (const needle of needles) beginnings[placeOf(needle.text, 0)] = 1
+  let [begin, end] = [0, 0]
+  for (let at = 0; at + shortest <= text.length; at++) {
+    if (beginnings[placeOf(text, at)] === 0) continue
+    const { length } = longestAt(text, at, needles)
+    if (length === 0) continue
+    if (at > end) {
+      if (end > begin) yield [begin, end]
+      begin = at
+    }
+    end = Math.max(end, at + length)
+  }
+  if (end > begin) yield [begin, end]
+}
+
+function placeOf(text: string, at: number): number {
+  let place = 0
+  for (let index = at; index < at + shortest; index++) place = Math.imul(place, 769) + text.charCodeAt(index)
+  return place & (2 ** 20 - 1)
+}
+
+// Of all needles, only the last that is not behind this place in the alphabet, and what that begins with, can be here.
+function longestAt(text: string, at: number, needles: readonly Needle[]): string {
+  const here = text.slice(at, at + piece)
+  let [low, high] = [0, needles.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((needles[middle]?.text ?? '') <= here) low = middle + 1
+    else high = middle
+  }
+  let needle = needles[low - 1]
+  while (needle && !here.startsWith(needle.text)) needle = needle.within
+  return needle?.text ?? ''
 }

@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest'
-import { judgeState, readStateHead, type StateHead } from './state.ts'
+import { addressesIn, judgeState, readStateHead, type StateHead, type StateQuestion } from './state.ts'
 
 const known: StateHead = { lineage: 'old', serial: 7, isEmpty: false }
 const where = 'Secret capt-terraform-state/tfstate-default.demo-capt'
+const asked: StateQuestion = {
+  known,
+  found: { where, head: 'absent' },
+  wasThere: false,
+  wish: 'make',
+  approve: undefined,
+  command: (id) => `say ${id}`,
+}
 
 test.each<[string, unknown, StateHead | undefined]>([
   [
@@ -36,15 +44,60 @@ test.each<[string, StateHead | undefined, StateHead | 'absent' | 'damaged', 'fin
   ['it cannot be read', known, 'damaged', 'damaged'],
   ['it cannot be read, and nothing is known of it', undefined, 'damaged', 'damaged'],
 ])('when %s', (_, before, head, is) => {
-  expect(judgeState({ known: before, found: { where, head }, approve: undefined }).is).toBe(is)
+  for (const wish of ['make', 'destroy'] as const) {
+    expect(judgeState({ ...asked, known: before, found: { where, head }, wish }).is).toBe(is)
+  }
+})
+
+test.each<[string, StateHead | undefined, StateHead | 'absent', 'fine' | 'gone']>([
+  ['nobody knows its state, which is absent', undefined, 'absent', 'gone'],
+  ['nobody knows its state, which is empty', undefined, { ...known, isEmpty: true }, 'fine'],
+  ['nobody knows its state, which has something in it', undefined, known, 'fine'],
+  ['its state was known to be empty', { ...known, isEmpty: true }, 'absent', 'fine'],
+])('it says that it was made, and %s', (_, before, head, is) => {
+  expect(judgeState({ ...asked, known: before, found: { where, head }, wasThere: true }).is).toBe(is)
+})
+
+test('of a state that nobody knows it is told where it should be; the word for it is for that place only', () => {
+  const ask = (approve?: string, at = where) =>
+    judgeState({
+      ...asked,
+      known: undefined,
+      wasThere: true,
+      wish: 'destroy',
+      found: { where: at, head: 'absent' },
+      approve,
+    })
+  const verdict = ask()
+  const message = 'message' in verdict ? verdict.message : ''
+  const told = `there is no state in ${where}, although this was made before: bring the state there, or, if nothing it held exists any more, let it go with: say `
+  expect(message.slice(0, -12)).toBe(told)
+  expect(ask(message.slice(-12)).is).toBe('fine')
+  expect(ask(message.slice(-12), 'Secret elsewhere').is).toBe('gone')
+})
+
+test('addresses are as plans write them', () => {
+  const resource = (more: object) => ({ mode: 'managed', type: 'aws_vpc', name: 'this', instances: [{}], ...more })
+  const resources = [
+    resource({}),
+    resource({ mode: 'data' }),
+    resource({ module: 'module.a["x"]', instances: [{ index_key: 0 }, { index_key: 'k' }] }),
+    resource({ name: 'none', instances: [] }),
+  ]
+  expect(addressesIn(JSON.stringify({ resources }))).toEqual([
+    'aws_vpc.this',
+    'module.a["x"].aws_vpc.this[0]',
+    'module.a["x"].aws_vpc.this["k"]',
+  ])
+  expect(addressesIn('')).toEqual([])
 })
 
 test('a lost state is named, and how to go on; the word for it is for that loss only', () => {
-  const ask = (approve?: string, of = known) => judgeState({ known: of, found: { where, head: 'absent' }, approve })
+  const ask = (approve?: string, of = known) => judgeState({ ...asked, known: of, approve })
   const verdict = ask()
   const message = 'message' in verdict ? verdict.message : ''
   expect(message).toContain(`the state in ${where} is gone (serial 7, lineage old): restore it from a copy`)
-  const id = message.match(/capt\.appthrust\.io\/approve=([0-9a-f]{12}) /)?.[1]
+  const id = message.match(/make everything anew with: say ([0-9a-f]{12})$/)?.[1]
   expect(id).toBeDefined()
   expect(ask('something').is).toBe('gone')
   expect(ask(id).is).toBe('fine')
@@ -53,6 +106,6 @@ test('a lost state is named, and how to go on; the word for it is for that loss 
 })
 
 test('no word makes a state that cannot be read a good one', () => {
-  const verdict = judgeState({ known, found: { where, head: 'damaged' }, approve: 'yes' })
+  const verdict = judgeState({ ...asked, found: { where, head: 'damaged' }, approve: 'yes' })
   expect(verdict).toEqual({ is: 'damaged', message: `the state in ${where} cannot be read: restore it from a copy` })
 })

@@ -1,7 +1,6 @@
 // A state as a backend keeps it, as far as it must be known to keep it safe: whose it is, how old it is, whether anything is
-// in it, and whether it is still the one that was there before. What is in it is not read. Pure.
+// in it, and whether it is still the one that was there before. Of what is in it only addresses are read. Pure.
 import { hashOf } from '../api/canonical.ts'
-import { annotations } from '../api/keys.ts'
 import { isRecord, readJson } from '../api/record.ts'
 
 export interface StateHead {
@@ -18,6 +17,27 @@ export function readStateHead(text: string): StateHead | undefined {
   return { lineage, serial, isEmpty: Array.isArray(resources) && resources.length === 0 }
 }
 
+// What Terraform calls a state that it could not write to where it belongs.
+export const leftState = 'errored.tfstate'
+
+// A file that a command would take for a state of its own, or that holds one.
+export function isStateFile(path: string): boolean {
+  return path.split('/').some((part) => part === leftState || part.startsWith('terraform.tfstate'))
+}
+
+// Of everything that is in it and was made, as plans write them; none of an encrypted one.
+export function addressesIn(text: string): readonly string[] {
+  const state = readJson(text)
+  const resources = isRecord(state) && Array.isArray(state['resources']) ? state['resources'].filter(isRecord) : []
+  return resources
+    .filter(({ mode }) => mode === 'managed')
+    .flatMap(({ module, type, name, instances }) => {
+      const address = [module, type, name].filter((each) => typeof each === 'string').join('.')
+      const all = Array.isArray(instances) ? instances.filter(isRecord) : []
+      return all.map(({ index_key: key }) => (key === undefined ? address : `${address}[${JSON.stringify(key)}]`))
+    })
+}
+
 export interface StateFound {
   readonly where: string // for people: "Secret capt-terraform-state/tfstate-default.demo-capt"
   readonly head: StateHead | 'absent' | 'damaged'
@@ -26,27 +46,31 @@ export interface StateFound {
 export interface StateQuestion {
   readonly known: StateHead | undefined // as the last apply left it
   readonly found: StateFound // before a plan: that begins a new state where there is none
+  readonly wasThere: boolean // once, as the Workspace itself says, by whomever it was made
+  readonly wish: 'make' | 'destroy'
   readonly approve: string | undefined // the user's word on the Workspace
+  command(id: string): string // by which the user gives it
 }
 
 export type StateVerdict = { readonly is: 'fine' } | { readonly is: 'gone' | 'damaged'; readonly message: string } // nothing may be applied
 
 const fine: StateVerdict = { is: 'fine' }
 
-// A state that had something in it and is no longer there must not be begun anew: everything would be made a second time.
-export function judgeState({ known, found: { where, head }, approve }: StateQuestion): StateVerdict {
+// A state that had something in it and is no longer there must not be begun anew: everything would be made a second time, or
+// nothing be destroyed. Of one that nobody knows, only its absence tells: whoever makes a Workspace leaves a state, if an empty one.
+export function judgeState({ known, found, wasThere, wish, approve, command }: StateQuestion): StateVerdict {
+  const { where, head } = found
   if (head === 'damaged')
     return { is: 'damaged', message: `the state in ${where} cannot be read: restore it from a copy` }
-  if (!known || known.isEmpty || !isLost(known, head)) return fine
-  const { lineage, serial } = known
-  const id = hashOf({ lost: { lineage, serial } }).slice(0, 12)
+  const isGone = known ? !known.isEmpty && isLost(known, head) : wasThere && head === 'absent'
+  if (!isGone) return fine
+  const id = hashOf({ lost: known ? { lineage: known.lineage, serial: known.serial } : where }).slice(0, 12)
   if (approve === id) return fine
-  return {
-    is: 'gone',
-    message:
-      `the state in ${where} is gone (serial ${serial}, lineage ${lineage}): restore it from a copy, or, if nothing it ` +
-      `held exists any more, annotate ${annotations.approve}=${id} to make everything anew`,
-  }
+  const lost = known
+    ? `the state in ${where} is gone (serial ${known.serial}, lineage ${known.lineage}): restore it from a copy`
+    : `there is no state in ${where}, although this was made before: bring the state there`
+  const then = wish === 'make' ? 'make everything anew' : 'let it go'
+  return { is: 'gone', message: `${lost}, or, if nothing it held exists any more, ${then} with: ${command(id)}` }
 }
 
 // One of another lineage that is empty is what a command began where it found none. One with resources in it was put there

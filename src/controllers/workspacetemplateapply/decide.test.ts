@@ -338,6 +338,13 @@ describe('while it is to stay', () => {
     )
   })
 
+  test('a plan that is held after a killed run says what may be there already, and what would go', () => {
+    const both = held.replace('"Destructive"', '"Interrupted","again":["e.f"]')
+    expect(messageOf(decide(having(made(asked, waits, { [annotations.plan]: both }))), 'Applied')).toBe(
+      'a run was killed, and would build again what may be there already: e.f. Look whether it is. The plan has 1 to replace, 1 to delete (a.b, c.d). To approve: kubectl annotate workspacetemplateapply vpc -n team capt.appthrust.io/approve=p1 --overwrite',
+    )
+  })
+
   test('frozen, it names the fields that would change, and no value', () => {
     const message = messageOf(decide(having(theirs, { isRecorded: true })), 'Applied')
     expect(message).toContain('it would change spec.forProvider.module, spec.forProvider.varmap, spec.forProvider.vars')

@@ -130,7 +130,8 @@ function tellHeld(apply: Apply, workspace: Workspace, note: PlanNote): Said {
   const how = howToApprove(apply, note.id)
   if (note.held === 'Interrupted') {
     const again = note.again?.join(', ') || 'what it had begun'
-    const message = `a run was killed, and would build again what may be there already: ${again}. Look whether it is. ${how}`
+    const goes = note.gone.length > 0 ? ` The plan has ${tellChanges(note)}.` : ''
+    const message = `a run was killed, and would build again what may be there already: ${again}. Look whether it is.${goes} ${how}`
     return say('Applied', 'ApplyInterrupted', message)
   }
   if (note.held === 'AnotherCLI') {
