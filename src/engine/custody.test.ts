@@ -124,6 +124,17 @@ test('the lock that a command of this life left when it was killed is released',
   expect(unlocked).toEqual([id])
 })
 
+test('the lock that a run of this life could not release, because the API server was away, is released', async () => {
+  const { aLife, apply, now, pass, unlocked } = aWorld()
+  const life = aLife()
+  pass()
+  const lock = refused(now())
+  await apply(life, { ...worked, code: 1, err: 'Error: Error releasing the state lock\n' })
+  pass()
+  expect((await apply(life, lock, worked)).times).toBe(2)
+  expect(unlocked).toEqual([id])
+})
+
 test('a lock that somebody took on the same machine meanwhile is not, and what the killed apply began is still known', async () => {
   const { aLife, apply, now, pass, unlocked, whose, folder } = aWorld({ [annotations.apply]: 'team/demo' })
   const life = aLife()

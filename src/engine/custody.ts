@@ -71,10 +71,15 @@ export interface CustodyOptions {
   readonly log: Log
 }
 
+const spansKept = 20 // the last of them: the others had the lock after them
+
 export function createCustody(options: CustodyOptions): Custody {
   const { client, namespace, records, terraform, machine, ownEnv, date, log } = options
   const bornAt = date().toISOString()
-  const cutOff = new Map<string, readonly Span[]>() // by uid
+  // Of this life, by uid: when a run was begun, when runs had the lock and came to a bad end, and when any command was killed.
+  const begun = new Map<string, string>()
+  const ended = new Map<string, readonly Span[]>()
+  const killed: Span[] = []
   const told = (leftOut: LeftOut) => {
     if (leftOut !== undefined) log.warn('a record was left out', { why: leftOut })
   }
@@ -97,14 +102,13 @@ export function createCustody(options: CustodyOptions): Custody {
   }
 
   function judge(whose: Whose, { memory, printed }: Kept, lock: Lock): LockVerdict {
-    const { uid = '', annotations: notes } = whose.workspace.metadata
+    const { annotations: notes } = whose.workspace.metadata
     return judgeLock({
       lock,
       run: memory.run,
       me: machine,
       bornAt,
-      // A state that is begun may be every Workspace's: that of the default one.
-      cutOff: isBeginning(lock) ? [...cutOff.values()].flat() : (cutOff.get(uid) ?? []),
+      ended: isBeginning(lock) ? killed : (ended.get(uidOf(whose)) ?? []), // what is begun may be the default state, which is everybody's
       hasEnded: printed !== undefined, // it was in this very folder, and none is furnished while a command of ours runs in it
       unlock: notes?.[annotations.unlock],
       command: (id) => command(whose, annotations.unlock, id),
@@ -158,6 +162,7 @@ export function createCustody(options: CustodyOptions): Custody {
       }
       const { host, bootId } = machine
       const startedAt = date().toISOString()
+      begun.set(uidOf(whose), startedAt)
       await where.noteRun(startedAt)
       await records.noteRun(whose, { operation, revision, startedAt, host, bootId, creates })
     },
@@ -169,6 +174,10 @@ export function createCustody(options: CustodyOptions): Custody {
         if (!memory.run) return told(await records.ended(whose))
         if (printed !== undefined) await where.noteRun(memory.run.startedAt, printed)
         return records.noteRun(whose, memory.run)
+      }
+      if (ran.code !== 0) {
+        const span = { from: begun.get(uidOf(whose)) ?? bornAt, to: date().toISOString() }
+        ended.set(uidOf(whose), [...(ended.get(uidOf(whose)) ?? []), span].slice(-spansKept))
       }
       // One that was killed or crashed may have made more than it wrote down, and what it could not write is only in its folder.
       const hasEnded = (ran.code === 0 || ran.code === 1) && (await where.leftState()) === undefined
@@ -185,11 +194,10 @@ export function createCustody(options: CustodyOptions): Custody {
     },
 
     async unlocked(whose, where, kept, run) {
-      const { uid = '' } = whose.workspace.metadata
       const watched = async () => {
         const from = date().toISOString()
         const ran = await run()
-        if (ran.code > 2) cutOff.set(uid, [...(cutOff.get(uid) ?? []), { from, to: date().toISOString() }])
+        if (ran.code > 2) killed.push({ from, to: date().toISOString() })
         return ran
       }
       const ran = await watched()
@@ -202,6 +210,10 @@ export function createCustody(options: CustodyOptions): Custody {
 
     forget: async (whose) => records.forget(whose),
   }
+}
+
+function uidOf({ workspace }: Whose): string {
+  return workspace.metadata.uid ?? ''
 }
 
 function command({ api, workspace }: Whose, key: string, value: string): string {

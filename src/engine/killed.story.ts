@@ -114,7 +114,7 @@ test('its lock is known to be left behind, what it began is held, and the next a
       run: noted,
       me,
       bornAt: new Date().toISOString(),
-      cutOff: [],
+      ended: [],
       hasEnded: true,
       unlock: undefined,
       command: (id) => id,

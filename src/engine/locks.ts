@@ -33,7 +33,7 @@ export interface LockQuestion {
   readonly run: Run | undefined // the one that did not end, of the engine's memory
   readonly me: Machine
   readonly bornAt: string // since when this life of the engine is
-  readonly cutOff: readonly Span[] // in which commands of this life ran on the state that were killed
+  readonly ended: readonly Span[] // in which runs of this life had the lock, and came to a bad end
   readonly hasEnded: boolean // that run for sure, in whatever way
   readonly unlock: string | undefined // the user's word on the Workspace
   command(id: string): string // by which the user gives it
@@ -50,8 +50,9 @@ export type LockVerdict =
 
 export function judgeLock(question: LockQuestion): LockVerdict {
   const { lock, hasEnded, unlock, command } = question
-  const isOurs = isBeginning(lock) || (hasEnded && isOfRun(question))
-  if (isOurs && isOfThePast(question)) return { is: 'releasable', why: 'leftBehind' }
+  const isOfOurs = isBeginning(lock) || (hasEnded && isOfRun(question))
+  if (isOfThisLife(question) || (isOfOurs && isOfAnEarlierLife(question)))
+    return { is: 'releasable', why: 'leftBehind' }
   if (unlock === lock.id) return { is: 'releasable', why: 'asked' }
   const held = `the state is already locked by ${lock.who || 'somebody'} since ${lock.created || 'an unknown time'} (${lock.operation || 'unknown operation'}, lock ${lock.id})`
   return {
@@ -77,10 +78,19 @@ function isOfRun({ lock, run, me }: LockQuestion): boolean {
   )
 }
 
-// On this machine; a user's name may be missing in a container. What is taken there while this life is, and not by a command of
-// ours that was killed, is somebody else's.
-function isOfThePast({ lock, me, bornAt, cutOff }: LockQuestion): boolean {
-  const created = Date.parse(lock.created)
+// Who took a lock while a run of ours had it, was that run. It may have failed to release it: the API server was away.
+function isOfThisLife(question: LockQuestion): boolean {
+  const created = Date.parse(question.lock.created)
   const isWithin = ({ from, to }: Span) => created >= Date.parse(from) && created <= Date.parse(to)
-  return lock.who.endsWith(`@${me.host}`) && (created < Date.parse(bornAt) || cutOff.some(isWithin))
+  return isHere(question) && question.ended.some(isWithin)
+}
+
+// What else is taken while this life is, is somebody else's on this machine.
+function isOfAnEarlierLife(question: LockQuestion): boolean {
+  return isHere(question) && Date.parse(question.lock.created) < Date.parse(question.bornAt)
+}
+
+// A user's name may be missing in a container.
+function isHere({ lock, me }: LockQuestion): boolean {
+  return lock.who.endsWith(`@${me.host}`)
 }
