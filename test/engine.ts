@@ -27,6 +27,7 @@ export interface SmallEngine {
   readonly instant: Instant
   readonly events: string[] // "Normal CreatedExternalResource"
   blocked: string | undefined
+  isEnding: boolean
   is(): Workspace | undefined
   apply(module: Module, more?: Partial<WorkspaceSpec>, metadata?: object): void
   pass(of?: Key): Promise<Passed> // none: demo
@@ -76,6 +77,7 @@ export function aSmallEngine(): SmallEngine {
       connections: createConnections(client),
       usages: createUsages(client, { get: objects.get }),
       blocked: () => engine.blocked,
+      isEnding: () => engine.isEnding,
       now: () => `${date().toISOString().slice(0, 19)}Z`,
       log: silent,
       gather: async (asked) => gather(asked, client, {}),
@@ -88,6 +90,7 @@ export function aSmallEngine(): SmallEngine {
     instant,
     events,
     blocked: undefined,
+    isEnding: false,
     is: () => objects.get(clusterWide.workspace, key),
     apply(module, more = {}, metadata = {}) {
       const there = engine.is()

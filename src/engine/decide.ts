@@ -13,6 +13,7 @@ export interface Seen {
   readonly plural: string // of its kind, as kubectl wants it: workspaces.tf.upbound.io
   readonly cli: string | undefined // what runs: tofu 1.12.6
   readonly blocked: string | undefined // why nothing can be run at all, as a sentence
+  readonly isEnding: boolean // the engine was told to end
   readonly done: Done
 }
 
@@ -76,7 +77,15 @@ export interface Rest {
 const finalizer = crossplane.finalizer
 const quiet: Rest = { do: 'rest', said: [], wake: 'onChange' }
 
+// What takes long, and need not be begun.
+const beginnings: ReadonlySet<Step['do']> = new Set(['init', 'plan', 'begin', 'destroy'])
+
 export function decide(seen: Seen): Step {
+  const step = next(seen)
+  return seen.isEnding && beginnings.has(step.do) ? { ...quiet, wake: 'retry' } : step
+}
+
+function next(seen: Seen): Step {
   const { metadata, spec } = seen.workspace
   const policies = policiesOf(spec)
   if (metadata.annotations?.[crossplane.paused] === 'true' || policies.is === 'paused') return paused(seen)

@@ -443,6 +443,27 @@ test('where nothing can be run, that is told', async () => {
   expect(messageOf(engine.is())).toBe('connect failed: no Terraform found: install OpenTofu')
 })
 
+test('what was only planned when the engine is told to end is not begun, and nothing is said of it', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  engine.instant.onCommand = (name) => {
+    if (name === 'plan') engine.isEnding = true
+  }
+  expect(await engine.pass()).toMatchObject({ wake: 'retry', says: '' })
+  expect(engine.instant.calls).toEqual(['init', 'plan'])
+  expect(notes(engine)).not.toHaveProperty([crossplane.createPending])
+})
+
+test('what is applied when the engine is told to end is told to its end', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  engine.instant.onCommand = (name) => {
+    if (name === 'apply') engine.isEnding = true
+  }
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+})
+
 test("another's Secret is not written, and that is told", async () => {
   const engine = aSmallEngine()
   const theirs: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: connection, type: 'Opaque' }

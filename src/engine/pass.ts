@@ -45,6 +45,7 @@ export interface Hands {
   readonly connections: Connections
   readonly usages: Usages
   readonly blocked: () => string | undefined // why nothing can be run at all
+  readonly isEnding: () => boolean // nothing new is begun
   readonly now: () => string // as conditions write time
   readonly log: Log
   gather(asked: Asked): Promise<Inputs>
@@ -91,6 +92,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       plural: resourceName(api.workspace),
       cli,
       blocked: hands.blocked(),
+      isEnding: hands.isEnding(),
       done: desk.done,
     })
     for (;;) {

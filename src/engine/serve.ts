@@ -59,6 +59,7 @@ export async function serveEngine({
       const states = createStateAccess({ client, access, folder: root, clock, log })
       const ownEnv = { KUBE_CONFIG_PATH: states.file }
       const records = createRecords({ client, namespace: stateNamespace, date })
+      let isEnding = false
       const pass = createPass({
         client,
         terraform,
@@ -67,6 +68,7 @@ export async function serveEngine({
         connections: createConnections(client),
         usages: createUsages(client, cache),
         blocked: () => missing ?? states.trouble(),
+        isEnding: () => isEnding,
         now: () => `${date().toISOString().slice(0, 19)}Z`,
         log: logged,
         gather: async (asked) => gather(asked, client, env),
@@ -94,6 +96,7 @@ export async function serveEngine({
           if (await cache.whenSynced()) await engine.work()
         },
         async stop() {
+          isEnding = true
           await engine.stop()
           states.stop()
         },
