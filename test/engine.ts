@@ -8,6 +8,7 @@ import {
   type WorkspaceSpec,
   workspaceAPIs,
 } from '../src/api/workspace.ts'
+import { createClaims, stateNameOf } from '../src/engine/claims.ts'
 import { createConnections } from '../src/engine/connection.ts'
 import { createCustody } from '../src/engine/custody.ts'
 import type { Happening } from '../src/engine/decide.ts'
@@ -15,6 +16,7 @@ import { gather } from '../src/engine/inputs.ts'
 import { createPass, type Passed } from '../src/engine/pass.ts'
 import { createRecords } from '../src/engine/records.ts'
 import { createUsages } from '../src/engine/usages.ts'
+import type { Read } from '../src/runtime/cache.ts'
 import type { Log } from '../src/runtime/log.ts'
 import { type Instant, instantTerraform, type Module } from './instant.ts'
 import { type Objects, objectsInMemory } from './objects.ts'
@@ -59,6 +61,8 @@ export function aSmallEngine(): SmallEngine {
   }
   objects.put(clusterWide.providerConfig, config)
 
+  const byIndex: Read['byIndex'] = (resource, _, name) =>
+    objects.list(resource).filter((each) => stateNameOf(each) === name)
   const make = () =>
     createPass({
       client,
@@ -76,6 +80,7 @@ export function aSmallEngine(): SmallEngine {
       }),
       connections: createConnections(client),
       usages: createUsages(client, { get: objects.get }),
+      claims: createClaims({ get: objects.get, byIndex }, [clusterWide]),
       blocked: () => engine.blocked,
       isEnding: () => engine.isEnding,
       now: () => `${date().toISOString().slice(0, 19)}Z`,

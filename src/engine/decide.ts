@@ -43,7 +43,7 @@ export type Phase = 'connect' | 'observe' | 'create' | 'update' | 'delete'
 export interface Failure {
   readonly phase: Phase
   readonly told: string
-  readonly isLacking?: true // an input is not there; nothing was run
+  readonly isLacking?: true // an input is not there, or the state is another's; nothing was run
 }
 
 export interface Happening {

@@ -10,11 +10,12 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { createWorkers, type Passed as Turn } from '../runtime/workers.ts'
+import { stateIndex, stateNameOf } from './claims.ts'
 import { createSweep } from './folders.ts'
 import type { Passed } from './pass.ts'
 import { keepProviderConfig, usedBy, usedIndex } from './providerconfigs.ts'
 import { createIfAbsent, stateNamespace } from './stateaccess.ts'
-import { configRefOf } from './usages.ts'
+import { configKeyOf } from './usages.ts'
 import { isNews, type Poll, pollAfterSeconds } from './waking.ts'
 
 export interface Engine {
@@ -53,7 +54,10 @@ export function createEngine(options: EngineOptions): Engine {
   for (const api of engineAPIs) {
     const nameOf = (key: Key) => `${api.group} ${tellKey(key)}`
     cache.watch(api.workspace, {
-      indexes: { [configIndex]: (workspace: Workspace) => [configOf(api, workspace)] },
+      indexes: {
+        [configIndex]: (workspace: Workspace) => [configOf(api, workspace)],
+        [stateIndex]: (workspace: Workspace) => [stateNameOf(workspace)],
+      },
       onChange({ what, object, before }) {
         if (what !== 'removed' && isNews(before, object)) workspaces.queue.add(nameOf(keyOf(object)))
       },
@@ -179,10 +183,8 @@ function readName(name: string): { readonly api: WorkspaceAPI; readonly key: Key
 }
 
 function configOf(api: WorkspaceAPI, workspace: Workspace): string {
-  const { kind = api.providerConfig.kind, name } = configRefOf(api, workspace)
-  const { namespace } = workspace.metadata
-  const isWide = kind !== api.providerConfig.kind || namespace === undefined
-  return idOf(kind, { metadata: isWide ? { name } : { name, namespace } })
+  const { kind, key } = configKeyOf(api, workspace)
+  return idOf(kind, { metadata: key })
 }
 
 function idOf(kind: string, object: Pick<ProviderConfig, 'metadata'>): string {

@@ -5,7 +5,7 @@ import type { Module } from '../../test/instant.ts'
 import { Struck } from '../../test/objects.ts'
 import { labels, annotations as ours } from '../api/keys.ts'
 import { Secret } from '../api/neighbours.ts'
-import { crossplane, type WorkspaceSpec } from '../api/workspace.ts'
+import { crossplane, type Workspace, type WorkspaceSpec } from '../api/workspace.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
 import type { Furnished, Ran } from './terraform.ts'
 
@@ -484,6 +484,29 @@ test('one that was made for an apply writes its connection Secret nowhere but in
     'create failed: cannot write connection details: spec.writeConnectionSecretToRef leads to namespace default, but the Workspace is for team',
   )
   expect(engine.objects.get(Secret, connection)).toBeUndefined()
+})
+
+const shared = { annotations: { [crossplane.externalName]: 'demo' } }
+const withBackend = { spec: { configuration: 'terraform {\n  backend "kubernetes" {}\n}\n' } }
+
+test("another's state is not touched, and one that was never applied leaves without a trace of it", async () => {
+  const engine = await created()
+  engine.objects.change(clusterWide.providerConfig, { name: 'default' }, withBackend)
+  const demo = engine.is()
+  const younger = { name: 'younger' }
+  if (demo) {
+    const metadata = { ...younger, ...shared, finalizers: [ownFinalizer] }
+    engine.objects.put(clusterWide.workspace, { ...demo, metadata, status: {} } as Workspace)
+  }
+  expect((await engine.pass(younger)).wake).toBe('retry')
+  expect(messageOf(engine.objects.get(clusterWide.workspace, younger))).toBe(
+    'connect failed: the state demo is already used by Workspace demo: set another crossplane.io/external-name',
+  )
+  engine.objects.remove(clusterWide.workspace, younger)
+  await engine.pass(younger)
+  expect(engine.objects.get(clusterWide.workspace, younger)).toBeUndefined()
+  expect(engine.instant.calls).toEqual([])
+  expect(engine.instant.states.get('demo')?.size).toBe(1)
 })
 
 test('a request to look is answered', async () => {

@@ -18,6 +18,7 @@ import { noteOf, readPlan } from '../terraform/planned.ts'
 import { tellPlanNote } from '../terraform/plannote.ts'
 import { readPlanText } from '../terraform/plantext.ts'
 import { scrub } from '../terraform/scrub.ts'
+import type { Claims } from './claims.ts'
 import { tellWorkspaceConditions } from './conditions.ts'
 import { ConnectionError, type Connections, type Outputs } from './connection.ts'
 import type { Custody, Kept } from './custody.ts'
@@ -35,7 +36,7 @@ import type { Folder, Folders } from './folders.ts'
 import { type Asked, type Inputs, InputsError, ownFiles } from './inputs.ts'
 import { readOutputs, shownOf } from './outputs.ts'
 import type { Ran, Terraform } from './terraform.ts'
-import { configRefOf, type Usages } from './usages.ts'
+import { configKeyOf, type Usages } from './usages.ts'
 
 export interface Hands {
   readonly client: Pick<Client, 'get' | 'patch' | 'replaceStatus'>
@@ -44,6 +45,7 @@ export interface Hands {
   readonly custody: Custody
   readonly connections: Connections
   readonly usages: Usages
+  readonly claims: Claims
   readonly blocked: () => string | undefined // why nothing can be run at all
   readonly isEnding: () => boolean // nothing new is begun
   readonly now: () => string // as conditions write time
@@ -192,6 +194,8 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       if (!inputs) return { failed: { phase: 'connect', told: error.message, isLacking: true } }
       desk.inputs = inputs
     }
+    const objection = hands.claims.objection(workspace, desk.inputs)
+    if (objection !== undefined) return { failed: { phase: 'connect', told: objection, isLacking: true } }
     try {
       desk.folder = await folders.furnish(workspace, desk.inputs)
     } catch (error) {
@@ -201,17 +205,14 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
   }
 
   async function readConfig(api: WorkspaceAPI, workspace: Workspace): Promise<ProviderConfig> {
-    const { kind = 'ProviderConfig', name } = configRefOf(api, workspace)
-    const resource = [api.providerConfig, api.clusterProviderConfig].find((each) => each?.kind === kind)
+    const { kind, resource, key } = configKeyOf(api, workspace)
     const unresolved = (why: string) => new InputsError(`failed to resolve provider config: ${why}`)
     if (!resource) throw unresolved(`there is no kind ${kind}: write ProviderConfig or ClusterProviderConfig`)
-    const { namespace } = workspace.metadata
-    const isWide = resource.isClusterScoped || namespace === undefined
     try {
-      return await client.get(resource, isWide ? { name } : { name, namespace })
+      return await client.get(resource, key)
     } catch (error) {
-      if (!isNotFound(error, name)) throw error
-      throw unresolved(`cannot get provider config: ${kind}.${api.group} "${name}" not found`)
+      if (!isNotFound(error, key.name)) throw error
+      throw unresolved(`cannot get provider config: ${kind}.${api.group} "${key.name}" not found`)
     }
   }
 

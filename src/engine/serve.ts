@@ -5,10 +5,11 @@ import { systemClock } from '../runtime/clock.ts'
 import { tellError } from '../runtime/log.ts'
 import { type Process, type Served, serveProcess } from '../runtime/process.ts'
 import { findTerraform } from './binary.ts'
+import { createClaims } from './claims.ts'
 import { type CommandLine, createCommandLine } from './commandline.ts'
 import { createConnections } from './connection.ts'
 import { createCustody } from './custody.ts'
-import { createEngine } from './engine.ts'
+import { createEngine, engineAPIs } from './engine.ts'
 import { createFolders } from './folders.ts'
 import { type Environment, gather } from './inputs.ts'
 import { thisMachine } from './life.ts'
@@ -67,6 +68,7 @@ export async function serveEngine({
         custody: createCustody({ client, records, terraform, machine, instance: identity, ownEnv, date, log: logged }),
         connections: createConnections(client),
         usages: createUsages(client, cache),
+        claims: createClaims(cache, engineAPIs),
         blocked: () => missing ?? states.trouble(),
         isEnding: () => isEnding,
         now: () => `${date().toISOString().slice(0, 19)}Z`,
