@@ -18,6 +18,7 @@ import { createRecords } from '../src/engine/records.ts'
 import { createUsages } from '../src/engine/usages.ts'
 import type { Read } from '../src/runtime/cache.ts'
 import type { Log } from '../src/runtime/log.ts'
+import { type VirtualClock, virtualClock } from './clock.ts'
 import { type Instant, instantTerraform, type Module } from './instant.ts'
 import { type Objects, objectsInMemory } from './objects.ts'
 
@@ -28,6 +29,7 @@ export interface SmallEngine {
   readonly objects: Objects
   readonly instant: Instant
   readonly events: string[] // "Normal CreatedExternalResource"
+  readonly clock: VirtualClock
   blocked: string | undefined
   isEnding: boolean
   is(): Workspace | undefined
@@ -52,6 +54,7 @@ export function aSmallEngine(): SmallEngine {
   const objects = objectsInMemory(date)
   const instant = instantTerraform()
   const events: string[] = []
+  const clock = virtualClock()
   const { client } = objects
   const config: ProviderConfig = {
     apiVersion: 'tf.upbound.io/v1beta1',
@@ -84,6 +87,7 @@ export function aSmallEngine(): SmallEngine {
       blocked: () => engine.blocked,
       isEnding: () => engine.isEnding,
       now: () => `${date().toISOString().slice(0, 19)}Z`,
+      clock,
       log: silent,
       gather: async (asked) => gather(asked, client, {}),
       record: (_: KubeObject, { type, reason }: Happening) => void events.push(`${type} ${reason}`),
@@ -94,6 +98,7 @@ export function aSmallEngine(): SmallEngine {
     objects,
     instant,
     events,
+    clock,
     blocked: undefined,
     isEnding: false,
     is: () => objects.get(clusterWide.workspace, key),

@@ -367,6 +367,24 @@ test('guarded, a plan that deletes or replaces waits for the approval of that ve
   expect(tell(engine.is())).toBe(settled.replaceAll('@1', '@2'))
 })
 
+test('a plan that waits is written down once, in whatever order it was come to', async () => {
+  const engine = await created(eks, {}, { annotations: { [ours.guard]: 'Hold' } })
+  engine.apply({ ...eks, resources: {} })
+  const { plan } = engine.instant.terraform
+  let lines: readonly string[] = ['a: Refreshing state... [id=1]\n', 'data.b: Reading...\n']
+  Object.assign(engine.instant.terraform, {
+    async plan(where: Furnished) {
+      const ran = await plan(where)
+      lines = lines.toReversed()
+      return { ...ran, out: lines.join('') + ran.out }
+    },
+  })
+  await engine.pass()
+  const before = engine.objects.writes.length
+  await engine.pass()
+  expect(engine.objects.writes.slice(before)).toEqual([])
+})
+
 test('guarded, a plan that deletes nothing is applied', async () => {
   const engine = await created(eks, {}, { annotations: { [ours.guard]: 'Hold' } })
   engine.apply({ ...eks, resources: { 'terraform_data.eks': 'demo', 'terraform_data.more': 1 } })
@@ -578,6 +596,32 @@ test('of two Workspaces on a new backend, the second is initialised when the fir
   await Promise.all([engine.pass(), engine.pass(other)])
   expect(most).toBe(1)
   expect(engine.instant.calls.filter((each) => each === 'init')).toHaveLength(2)
+})
+
+test('a first init that hangs keeps the others for no more than a minute', async () => {
+  const engine = aSmallEngine()
+  const other = { name: 'other' }
+  engine.apply(eks)
+  const demo = engine.is()
+  if (demo) engine.objects.put(clusterWide.workspace, { ...demo, metadata: other })
+  const { init } = engine.instant.terraform
+  const hanging = Promise.withResolvers<void>()
+  let inits = 0
+  Object.assign(engine.instant.terraform, {
+    async init(where: Furnished) {
+      if (++inits === 1) await hanging.promise
+      return init(where)
+    },
+  })
+  const [first, second] = [engine.pass(), engine.pass(other)]
+  await expect.poll(() => inits).toBe(1)
+  await engine.clock.advance(59_000)
+  expect(inits).toBe(1)
+  await engine.clock.advance(1000)
+  await second
+  expect(inits).toBe(2)
+  hanging.resolve()
+  await first
 })
 
 test.each(['plan', 'destroy'])('a state that was left in the folder is brought home before the %s', async (before) => {

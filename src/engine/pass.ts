@@ -12,11 +12,13 @@ import { type Key, type KubeObject, keyOf, resourceName, tellKey } from '../api/
 import { crossplane, type ProviderConfig, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { ApiError, isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { within } from '../runtime/deadline.ts'
 import type { Log } from '../runtime/log.ts'
 import { type Command, tellFailure } from '../terraform/failureform.ts'
 import { noteOf, readPlan } from '../terraform/planned.ts'
 import { tellPlanNote } from '../terraform/plannote.ts'
-import { readPlanText } from '../terraform/plantext.ts'
+import { readPlanText, withoutProgress } from '../terraform/plantext.ts'
 import { scrub } from '../terraform/scrub.ts'
 import type { Claims } from './claims.ts'
 import { tellWorkspaceConditions } from './conditions.ts'
@@ -49,6 +51,7 @@ export interface Hands {
   readonly blocked: () => string | undefined // why nothing can be run at all
   readonly isEnding: () => boolean // nothing new is begun
   readonly now: () => string // as conditions write time
+  readonly clock: Clock
   readonly log: Log
   gather(asked: Asked): Promise<Inputs>
   record(subject: KubeObject, event: Happening): void
@@ -62,6 +65,7 @@ export interface Passed {
 }
 
 const fieldManager = 'capt-engine'
+const firstInitMs = 60_000 // one that hangs must not keep all others
 const logged: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']) // where enableTerraformCLILogging asks for it
 
 // What is on the desk during a pass, beside what was decided on.
@@ -244,7 +248,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       ...(typeof kept.state?.head === 'object' && { serial: kept.state.head.serial }),
       ...(interrupted && { interrupted }),
     })
-    await custody.keepPlan(desk, note.id, hidden(desk, ran.out))
+    await custody.keepPlan(desk, note.id, withoutProgress(hidden(desk, ran.out)))
     return { plan: { planned, interrupted, note } }
   }
 
@@ -306,7 +310,8 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function afterTheFirst(backend: string, start: () => Promise<Ran>): Promise<Ran> {
     const first = firstInits.get(backend)
-    const mine = first ? first.then(start, start) : start()
+    const waited = first && within(hands.clock, firstInitMs, 'wait for the first init', first).catch(() => {})
+    const mine = waited ? waited.then(start) : start()
     if (!first) firstInits.set(backend, mine)
     return mine
   }

@@ -72,6 +72,7 @@ export async function serveEngine({
         blocked: () => missing ?? states.trouble(),
         isEnding: () => isEnding,
         now: () => `${date().toISOString().slice(0, 19)}Z`,
+        clock,
         log: logged,
         gather: async (asked) => gather(asked, client, env),
         record: (subject, event) => record(subject, { do: 'tell', ...event }),
