@@ -4,7 +4,7 @@ import { aSmallEngine, clusterWide, key, messageOf, ownFinalizer, type SmallEngi
 import type { Module } from '../../test/instant.ts'
 import { Struck } from '../../test/objects.ts'
 import { labels, annotations as ours } from '../api/keys.ts'
-import { Secret } from '../api/neighbours.ts'
+import { ConfigMap, Secret } from '../api/neighbours.ts'
 import { crossplane, type Workspace, type WorkspaceSpec } from '../api/workspace.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
 import type { Furnished, Ran } from './terraform.ts'
@@ -366,6 +366,39 @@ test('guarded, a plan that deletes or replaces waits for the approval of that ve
   expect([...(engine.instant.states.get('demo')?.keys() ?? [])]).toEqual(['terraform_data.other'])
   expect(tell(engine.is())).toBe(settled.replaceAll('@1', '@2'))
 })
+
+test.each<[string, (engine: SmallEngine) => void]>([
+  ['a variable', (engine) => change(engine, { vars: [{ key: 'size', value: '2' }] })],
+  ['a variable in the environment', (engine) => change(engine, { env: [{ name: 'TF_VAR_size', value: '2' }] })],
+  ['an option of planning', (engine) => change(engine, { planArgs: ['-refresh=false'] })],
+  ['a file of variables', ({ objects }) => objects.change(ConfigMap, sizes, { data: { it: 'size = 2' } })],
+])(
+  'an approval is not good for a plan that was made with %s that is another, whatever the manager calls it',
+  async (_, mend) => {
+    const engine = await created(eks, {}, { annotations: { [ours.guard]: 'Hold', [ours.revision]: 'r1' } })
+    engine.objects.put(ConfigMap, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: sizes,
+      data: { it: 'size = 1' },
+    } as ConfigMap)
+    engine.apply({ ...eks, resources: {} })
+    change(engine, { varFiles: [{ source: 'ConfigMapKey', configMapKeyRef: { ...sizes, key: 'it' } }] })
+    await engine.pass()
+    const held = readPlanNote(notes(engine)[ours.plan])
+    const approved = { metadata: { annotations: { [ours.approve]: held?.id } } }
+    engine.objects.change(clusterWide.workspace, key, approved)
+    mend(engine)
+    await engine.pass()
+    const note = readPlanNote(notes(engine)[ours.plan])
+    expect(note).toMatchObject({ held: 'Destructive', gone: ['terraform_data.eks'] })
+    expect(note?.id).not.toBe(held?.id)
+    expect(engine.instant.states.get('demo')?.size).toBe(1)
+  },
+)
+const sizes = { namespace: 'default', name: 'sizes' }
+const change = ({ objects }: SmallEngine, forProvider: object) =>
+  objects.change(clusterWide.workspace, key, { spec: { forProvider } })
 
 test('a plan that waits is written down once, in whatever order it was come to', async () => {
   const engine = await created(eks, {}, { annotations: { [ours.guard]: 'Hold' } })

@@ -244,7 +244,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     }
     const interrupted = await custody.interruption(folder, kept, planned)
     const note = noteOf(planned, {
-      revision: revisionOn(desk),
+      revision: plannedWith(desk),
       ...(typeof kept.state?.head === 'object' && { serial: kept.state.head.serial }),
       ...(interrupted && { interrupted }),
     })
@@ -426,6 +426,13 @@ function folderOn({ folder }: Desk): Folder {
 
 function backendOn({ inputs }: Desk): string {
   return hashOf([inputs?.files[ownFiles.configuration], inputs?.files[ownFiles.backend]])
+}
+
+// All that a plan was made with: an approval is for one that was made with the same. What is secret is in it only by the checksum
+// of the folder, which is to be seen in the status, too: whoever reads the id must learn nothing from it.
+function plannedWith(desk: Desk): string {
+  const { folder, start } = desk
+  return hashOf([revisionOn(desk), folder?.checksum, folder?.args.plan, start.spec.forProvider.env])
 }
 
 // What was asked for: as the manager names it, else by what reaches Terraform.
