@@ -3,6 +3,7 @@
 import type { Said } from '../api/condition.ts'
 import { annotations as ours } from '../api/keys.ts'
 import { crossplane, type Workspace } from '../api/workspace.ts'
+import { isSameFailure } from '../terraform/failure.ts'
 import { type Interrupted, isDestructive, type Planned } from '../terraform/planned.ts'
 import { type Held, type PlanNote, tellChanges } from '../terraform/plannote.ts'
 import { say } from './conditions.ts'
@@ -26,6 +27,7 @@ export interface Done {
   readonly begun?: 'create' | 'update'
   readonly isApplied?: true
   readonly isPublished?: true
+  readonly notShown?: string // why its outputs are not in the status
   readonly isStateKept?: true // there is something in it, although no apply is known of
   readonly isDestroyed?: true
   readonly isForgotten?: true
@@ -191,10 +193,11 @@ const besides: Readonly<Record<Phase, readonly Said[]>> = {
   delete: [say('Ready', 'Deleting')],
 }
 
-// An event only when the text is new: a failure that comes again every minute is one failure.
+// An event only when the failure is a new one: what comes again every minute is told as it was first.
 function failing({ workspace }: Seen, { phase, told }: Failure): Rest {
-  const message = `${phase} failed: ${told}`
-  const isNews = conditionOf(workspace, 'Synced')?.message !== message
+  const { message: last = '' } = conditionOf(workspace, 'Synced') ?? {}
+  const isNews = !isSameFailure(last, `${phase} failed: ${told}`)
+  const message = isNews ? `${phase} failed: ${told}` : last
   return {
     do: 'rest',
     said: [say('Synced', 'ReconcileError', message), ...besides[phase]],
@@ -212,7 +215,11 @@ function converged({ workspace, done }: Seen): Rest {
       : successful('UpdatedExternalResource', 'update')
   return {
     do: 'rest',
-    said: [say('Ready', 'Available'), say('Synced', 'ReconcileSuccess'), say('UpToDate', 'ObserveMatched')],
+    said: [
+      say('Ready', 'Available'),
+      say('Synced', 'ReconcileSuccess'),
+      say('UpToDate', 'ObserveMatched', done.notShown),
+    ],
     ...(done.isApplied && { event }),
     ...(isOldNews && { note: 'none' }),
     wake: 'poll',

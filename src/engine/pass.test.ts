@@ -1,11 +1,13 @@
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { aSmallEngine, clusterWide, key, messageOf, ownFinalizer, type SmallEngine, tell } from '../../test/engine.ts'
-import type { Module } from '../../test/instant.ts'
+import type { Instant, Module } from '../../test/instant.ts'
 import { Struck } from '../../test/objects.ts'
 import { labels, annotations as ours } from '../api/keys.ts'
 import { ConfigMap, Secret } from '../api/neighbours.ts'
+import type { Key, KubeObject, Resource } from '../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceSpec } from '../api/workspace.ts'
+import { ApiError } from '../kube/errors.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
 import type { Furnished, Ran } from './terraform.ts'
 
@@ -228,6 +230,32 @@ test.each([
 
 const decoded = (message: string) =>
   gunzipSync(Buffer.from(/echo "([^"]+)"/.exec(message)?.[1] ?? '', 'base64')).toString()
+
+test('a failure that has another request id each time is one failure, told as it was first', async () => {
+  const engine = aSmallEngine()
+  const failing = (id: string, why = 'Throttling') =>
+    Object.assign(engine.instant.terraform, {
+      plan: async () => ({
+        code: 1,
+        out: '',
+        err: `Error: reading EC2 VPC: ${why}, RequestID:\n${id}, api error\n`,
+        ended: 'byItself',
+      }),
+    })
+  engine.apply(eks)
+  failing('7f3a')
+  await engine.pass()
+  const before = engine.objects.writes.length
+  failing('8c1e')
+  await engine.pass()
+  expect(engine.objects.writes.slice(before)).toEqual([])
+  expect(decoded(messageOf(engine.is()))).toContain('7f3a')
+  expect(engine.events).toEqual(['Warning CannotObserveExternalResource'])
+  failing('9d2f', 'AccessDenied')
+  await engine.pass()
+  expect(decoded(messageOf(engine.is()))).toContain('9d2f')
+  expect(engine.events).toHaveLength(2)
+})
 
 test('the first apply fails, then another, then it is mended', async () => {
   const engine = aSmallEngine()
@@ -558,6 +586,88 @@ test("another's state is not touched, and one that was never applied leaves with
   expect(engine.objects.get(clusterWide.workspace, younger)).toBeUndefined()
   expect(engine.instant.calls).toEqual([])
   expect(engine.instant.states.get('demo')?.size).toBe(1)
+})
+
+const refusedBy = (what: string) =>
+  new ApiError({ doing: what, code: 403, reason: 'Forbidden', message: 'exceeded quota' })
+
+test('a plan that cannot be kept keeps nothing else from going on', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  refuse(engine, 'create', /-plan$/)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+})
+// Writes of objects whose name is such are refused.
+function refuse({ objects }: SmallEngine, verb: 'create' | 'patch', names: RegExp): void {
+  const { [verb]: write } = objects.client
+  const guarded = async (resource: Resource, what: KubeObject & Key, ...rest: never[]) => {
+    if (names.test(what.name ?? what.metadata.name)) throw refusedBy(`${verb} ${resource.kind}`)
+    return (write as (...all: unknown[]) => Promise<unknown>)(resource, what, ...rest)
+  }
+  Object.assign(objects.client, { [verb]: guarded })
+}
+
+test.each<[string, (engine: SmallEngine) => void, RegExp]>([
+  [
+    'annotations that do not fit',
+    (engine) => refuse(engine, 'patch', /^demo$/),
+    /^connect failed: cannot patch Workspace: 403 exceeded quota$/,
+  ],
+  [
+    'a memory that cannot be kept',
+    (engine) => refuse(engine, 'create', /^memory-/),
+    /^create failed: cannot create Secret: 403 exceeded quota$/,
+  ],
+  [
+    'a full disk after init',
+    ({ instant }) => fillDisk(instant, 'noteInitialised'),
+    /^connect failed: the work folder cannot be used: ENOSPC: no space left on device, write$/,
+  ],
+  [
+    'a full disk before the apply',
+    ({ instant }) => fillDisk(instant, 'noteRun'),
+    /^create failed: the work folder cannot be used: ENOSPC: no space left on device, write$/,
+  ],
+  [
+    'a plan that cannot be read',
+    ({ instant: { terraform } }) =>
+      Object.assign(terraform, {
+        plan: async (): Promise<Ran> => ({ code: 2, out: '', err: '', ended: 'byItself' }),
+        showPlan: async (): Promise<Ran> => ({ code: 0, out: 'nonsense', err: '', ended: 'byItself' }),
+      }),
+    /^observe failed: cannot read the plan: /,
+  ],
+])('%s: that is told, and nothing is applied', async (_, spoil, told) => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  spoil(engine)
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(messageOf(engine.is())).toMatch(told)
+  expect(engine.instant.calls).not.toContain('apply')
+})
+function fillDisk({ folders }: Instant, note: 'noteInitialised' | 'noteRun'): void {
+  const { furnish } = folders
+  const full = async () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' })
+  }
+  Object.assign(folders, {
+    furnish: async (...asked: Parameters<typeof furnish>) => ({ ...(await furnish(...asked)), [note]: full }),
+  })
+}
+
+test('outputs that are too many for a status are left out of it, which is told once', async () => {
+  const large = 'x'.repeat(1_500_000)
+  const engine = await created({ ...eks, outputs: { large } }, { writeConnectionSecretToRef: undefined } as never)
+  expect(engine.is()?.status?.atProvider?.outputs).toEqual({})
+  expect(tell(engine.is())).toBe(settled)
+  const told = 'the outputs are not in the status: they have 1500012 bytes, and 1200000 fit'
+  expect(messageOf(engine.is(), 'UpToDate')).toContain(told)
+  const before = engine.objects.writes.length
+  await engine.pass()
+  engine.restart()
+  await engine.pass()
+  expect(engine.objects.writes.slice(before)).toEqual([])
 })
 
 test('a request to look is answered', async () => {

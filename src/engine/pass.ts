@@ -11,12 +11,12 @@ import { isWithin } from '../api/record.ts'
 import { type Key, type KubeObject, keyOf, resourceName, tellKey } from '../api/resource.ts'
 import { crossplane, type ProviderConfig, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
-import { ApiError, isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
+import { ApiError, isConflict, isNotFound, isRefused, NotLeading } from '../kube/errors.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { within } from '../runtime/deadline.ts'
 import type { Log } from '../runtime/log.ts'
 import { type Command, tellFailure } from '../terraform/failureform.ts'
-import { noteOf, readPlan } from '../terraform/planned.ts'
+import { noteOf, PlanError, readPlan } from '../terraform/planned.ts'
 import { tellPlanNote } from '../terraform/plannote.ts'
 import { readPlanText, withoutProgress } from '../terraform/plantext.ts'
 import { scrub } from '../terraform/scrub.ts'
@@ -36,7 +36,7 @@ import {
 } from './decide.ts'
 import type { Folder, Folders } from './folders.ts'
 import { type Asked, type Inputs, InputsError, ownFiles } from './inputs.ts'
-import { readOutputs, shownOf } from './outputs.ts'
+import { readOutputs, shownOf, tooLargeToShow } from './outputs.ts'
 import type { Ran, Terraform } from './terraform.ts'
 import { configKeyOf, type Usages } from './usages.ts'
 
@@ -84,7 +84,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
   const { client, terraform, folders, custody, connections, usages, now } = hands
   const cli = `${terraform.family} ${terraform.version}`
   // Which version of its connection Secret was ours last, so that an unchanged poll need not ask for outputs.
-  const published = new Map<string, string | undefined>()
+  const published = new Map<string, { readonly version: string | undefined; readonly done: Done }>()
   // The first init of a backend makes its default state there: two at once would hinder each other.
   const firstInits = new Map<string, Promise<Ran>>()
 
@@ -108,8 +108,17 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         return { wake: step.wake, workspace: desk.workspace, did, says }
       }
       did.push(step.do)
-      const found = await perform(step, desk)
-      desk.done = { ...desk.done, ...found }
+      desk.done = { ...desk.done, ...(await attempt(step, desk)) }
+    }
+  }
+
+  async function attempt(step: Exclude<Step, Rest>, desk: Desk): Promise<Done> {
+    try {
+      return await perform(step, desk)
+    } catch (error) {
+      const phase = phaseOf(step, desk.done)
+      if (phase === undefined) throw error
+      return { failed: refusal(error, phase) }
     }
   }
 
@@ -131,11 +140,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       case 'begin': {
         const { note, planned } = step.changes
         const begun = { revision: revisionOn(desk), at: now() }
-        try {
-          await connections.reserve(desk.api, workspace)
-        } catch (error) {
-          return { failed: refusal(error, step.what) }
-        }
+        await connections.reserve(desk.api, workspace)
         await annotate(desk, {
           ...(step.what === 'create' && { [crossplane.createPending]: begun.at }),
           [ours.cli]: cli,
@@ -193,7 +198,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       const subject = how === 'whole' ? workspace : withoutModule(workspace)
       desk.inputs = await hands.gather({ api, workspace: subject, providerConfig })
     } catch (error) {
-      if (!(error instanceof InputsError)) return { failed: refusal(error, 'connect') }
+      if (!(error instanceof InputsError)) throw error
       const { inputs } = isLeaving && how === 'whole' ? await custody.recall(desk) : {}
       if (!inputs) return { failed: { phase: 'connect', told: error.message, isLacking: true } }
       desk.inputs = inputs
@@ -265,17 +270,16 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const { api, workspace, done } = desk
     const phase = done.begun ?? 'observe'
     const uid = uidOf(workspace)
-    try {
-      const isKnown = published.has(uid) && published.get(uid) === (await connections.versionOf(workspace))
-      if (isKnown) return { isPublished: true }
-      const ran = await command(desk, 'outputs')
-      if (ran.code !== 0) return failed(desk, 'outputs', phase, ran)
-      desk.outputs = readOutputs(ran.out)
-      published.set(uid, await connections.fill(api, workspace, desk.outputs))
-      return { isPublished: true }
-    } catch (error) {
-      return { failed: refusal(error, phase) }
-    }
+    const known = published.get(uid)
+    if (known && known.version === (await connections.versionOf(workspace))) return known.done
+    const ran = await command(desk, 'outputs')
+    if (ran.code !== 0) return failed(desk, 'outputs', phase, ran)
+    desk.outputs = readOutputs(ran.out)
+    const notShown = tooLargeToShow(desk.outputs)
+    const version = await connections.fill(api, workspace, desk.outputs)
+    const found: Done = { isPublished: true, ...(notShown && { notShown }) }
+    published.set(uid, { version, done: found })
+    return found
   }
 
   async function forget(desk: Desk): Promise<Done> {
@@ -355,7 +359,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       atProvider: {
         ...before.atProvider,
         ...(folder && done.plan !== undefined && { checksum: folder.checksum }),
-        ...(outputs && { outputs: shownOf(outputs) }),
+        ...(outputs && { outputs: done.notShown ? {} : shownOf(outputs) }),
         ...(folder && source === 'Remote' && done.isInitialised && { remoteSource: module }),
       },
       conditions,
@@ -454,15 +458,44 @@ function troubleOf(error: unknown): string {
   return error.message
 }
 
-// What the API server or a rule of ours refuses is the user's to mend; what the world does is tried again.
+// What the API server or a rule of ours refuses is the user's to mend, and so is what this machine cannot do; what the world does
+// is tried again.
 function refusal(error: unknown, phase: Phase): Failure {
-  const isTold = error instanceof ConnectionError || (error instanceof ApiError && isRefused(error))
-  if (!isTold) throw error
-  return { phase, told: error.message }
+  if (error instanceof ConnectionError || error instanceof PlanError || isRefused(error))
+    return { phase, told: error.message }
+  if (isOfFiles(error)) return { phase, told: `the work folder cannot be used: ${error.message}` }
+  throw error
 }
 
-function isRefused({ code = 500, isUnreachable }: ApiError): boolean {
-  return !isUnreachable && code >= 400 && code < 500 && ![401, 408, 409, 429].includes(code)
+// A socket has a syscall, too; but what the API server does is an ApiError.
+function isOfFiles(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error
+}
+
+// Which phase a step is part of; none: it would be tried again at once, and for ever.
+function phaseOf(step: Step, { begun }: Done): Phase | undefined {
+  switch (step.do) {
+    case 'name':
+    case 'connect':
+    case 'claim':
+    case 'init':
+      return 'connect'
+    case 'plan':
+      return 'observe'
+    case 'begin':
+    case 'apply':
+      return step.what
+    case 'publish':
+      return begun ?? 'observe'
+    case 'destroy':
+    case 'forget':
+      return 'delete'
+    case 'release':
+    case 'settle':
+    case 'tell':
+    case 'rest':
+      return undefined
+  }
 }
 
 function uidOf({ metadata: { uid = '' } }: Workspace): string {

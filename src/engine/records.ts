@@ -16,7 +16,7 @@ import { Secret } from '../api/neighbours.ts'
 import { apiVersionOf, keyOf, type ObjectMeta, tellKey, tellRef } from '../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
-import { isNotFound } from '../kube/errors.ts'
+import { isNotFound, isRefused } from '../kube/errors.ts'
 import type { StateHead } from '../terraform/state.ts'
 import { copySecrets, idOf, mostParts, partsOf, readCopies, strayOf } from '../terraform/statecopy.ts'
 import type { Inputs } from './inputs.ts'
@@ -147,11 +147,17 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
           ownerReferences: [{ apiVersion: apiVersionOf(api.workspace), kind: api.workspace.kind, name, uid }],
         }),
       }
-      if (existing) {
-        const fence = existing.metadata.uid === undefined ? {} : { uid: existing.metadata.uid }
-        await client.patch(Secret, key, { metadata: { ...metadata, ...fence }, data }, how)
-      } else {
-        await client.create(Secret, { ...secret(metadata), data }, how)
+      try {
+        if (existing) {
+          const fence = existing.metadata.uid === undefined ? {} : { uid: existing.metadata.uid }
+          await client.patch(Secret, key, { metadata: { ...metadata, ...fence }, data }, how)
+        } else {
+          await client.create(Secret, { ...secret(metadata), data }, how)
+        }
+      } catch (error) {
+        // Nobody needs it to go on.
+        if (isRefused(error)) return `the plan of ${tell(whose)} is not kept: ${error.message}`
+        throw error
       }
       return undefined
     },
