@@ -12,6 +12,7 @@ import { type Key, type KubeObject, keyOf, resourceName, tellKey } from '../api/
 import { crossplane, type ProviderConfig, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { ApiError, isConflict, isNotFound, isRefused, NotLeading } from '../kube/errors.ts'
+import { getIfThere } from '../kube/ifthere.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { within } from '../runtime/deadline.ts'
 import type { Log } from '../runtime/log.ts'
@@ -90,7 +91,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function pass(api: WorkspaceAPI, key: Key): Promise<Passed> {
     const did: string[] = []
-    const start = await readWorkspace(api, key)
+    const start = await getIfThere(client, api.workspace, key)
     if (!start) return { wake: 'onChange', workspace: undefined, did, says: '' }
     const desk: Desk = { api, start, workspace: start, done: {} }
     const seen = (): Seen => ({
@@ -217,12 +218,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const { kind, resource, key } = configKeyOf(api, workspace)
     const unresolved = (why: string) => new InputsError(`failed to resolve provider config: ${why}`)
     if (!resource) throw unresolved(`there is no kind ${kind}: write ProviderConfig or ClusterProviderConfig`)
-    try {
-      return await client.get(resource, key)
-    } catch (error) {
-      if (!isNotFound(error, key.name)) throw error
-      throw unresolved(`cannot get provider config: ${kind}.${api.group} "${key.name}" not found`)
-    }
+    const config = await getIfThere(client, resource, key)
+    if (!config) throw unresolved(`cannot get provider config: ${kind}.${api.group} "${key.name}" not found`)
+    return config
   }
 
   async function plan(desk: Desk): Promise<Done> {
@@ -401,18 +399,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       } catch (error) {
         if (isNotFound(error, start.metadata.name)) return // it has left
         if (!isConflict(error)) throw error
-        current = await readWorkspace(api, keyOf(start))
+        current = await getIfThere(client, api.workspace, keyOf(start))
         if (current?.metadata.uid !== start.metadata.uid) return
       }
-    }
-  }
-
-  async function readWorkspace(api: WorkspaceAPI, key: Key): Promise<Workspace | undefined> {
-    try {
-      return await client.get(api.workspace, key)
-    } catch (error) {
-      if (isNotFound(error, key.name)) return undefined
-      throw error
     }
   }
 
