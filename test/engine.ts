@@ -29,6 +29,7 @@ export interface SmallEngine {
   readonly objects: Objects
   readonly instant: Instant
   readonly events: string[] // "Normal CreatedExternalResource"
+  readonly logged: string[] // 'Terraform says {"command":"plan"}'
   readonly clock: VirtualClock
   blocked: string | undefined
   isEnding: boolean
@@ -54,6 +55,8 @@ export function aSmallEngine(): SmallEngine {
   const objects = objectsInMemory(date)
   const instant = instantTerraform()
   const events: string[] = []
+  const logged: string[] = []
+  const log: Log = { ...silent, info: (msg, about) => void logged.push(`${msg} ${JSON.stringify(about)}`) }
   const clock = virtualClock()
   const { client } = objects
   const config: ProviderConfig = {
@@ -88,7 +91,7 @@ export function aSmallEngine(): SmallEngine {
       isEnding: () => engine.isEnding,
       now: () => `${date().toISOString().slice(0, 19)}Z`,
       clock,
-      log: silent,
+      log,
       gather: async (asked) => gather(asked, client, {}),
       record: (_: KubeObject, { type, reason }: Happening) => void events.push(`${type} ${reason}`),
     })
@@ -98,6 +101,7 @@ export function aSmallEngine(): SmallEngine {
     objects,
     instant,
     events,
+    logged,
     clock,
     blocked: undefined,
     isEnding: false,

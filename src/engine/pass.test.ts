@@ -670,6 +670,39 @@ test('outputs that are too many for a status are left out of it, which is told o
   expect(engine.objects.writes.slice(before)).toEqual([])
 })
 
+test('where it is asked for, what commands print is logged, without secrets', async () => {
+  const engine = aSmallEngine()
+  const login = { namespace: 'default', name: 'login' }
+  const data = { it: Buffer.from('open-sesame').toString('base64') }
+  engine.objects.put(Secret, { apiVersion: 'v1', kind: 'Secret', metadata: login, data } as Secret)
+  engine.apply({ ...eks, resources: { 'terraform_data.open-sesame': 1 } })
+  change(engine, { env: [{ name: 'IT', secretKeyRef: { ...login, key: 'it' } }] })
+  await engine.pass()
+  expect(engine.logged).toEqual([])
+  change(engine, { enableTerraformCLILogging: true, module: JSON.stringify({ resources: { 'a.open-sesame': 1 } }) })
+  await engine.pass()
+  expect(engine.logged.map((each) => /"command":"(\w+)","object":"demo"/.exec(each)?.[1])).toEqual(['plan', 'apply'])
+  expect(engine.logged[0]).toContain('Plan: 1 to add')
+  expect(engine.logged.join()).not.toContain('open-sesame')
+})
+
+test('where a module came from is told once it is there', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  await engine.pass()
+  expect(engine.is()?.status?.atProvider).not.toHaveProperty('remoteSource')
+  const module = 'git::https://example.com/network.git?ref=v1'
+  change(engine, { source: 'Remote', module })
+  engine.instant.onCommand = (name) => {
+    if (name === 'init') throw new Error('cannot be reached')
+  }
+  await engine.pass()
+  expect(engine.is()?.status?.atProvider).not.toHaveProperty('remoteSource')
+  engine.instant.onCommand = () => {}
+  await engine.pass()
+  expect(engine.is()?.status?.atProvider?.remoteSource).toBe(module)
+})
+
 test('a request to look is answered', async () => {
   const engine = await created(eks, {}, { annotations: { [crossplane.reconcileRequestedAt]: 'now' } })
   expect(engine.is()?.status?.lastHandledReconcileAt).toBe('now')
