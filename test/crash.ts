@@ -16,6 +16,7 @@ import { type ProviderConfig, workspaceAPIs } from '../src/api/workspace.ts'
 import { WorkspaceTemplate } from '../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../src/api/workspacetemplateapply.ts'
 import { controllersOf } from '../src/controllers/index.ts'
+import { createClaims } from '../src/engine/claims.ts'
 import { createConnections } from '../src/engine/connection.ts'
 import { createCustody } from '../src/engine/custody.ts'
 import { createEngine } from '../src/engine/engine.ts'
@@ -279,8 +280,11 @@ function anEngine(body: Body, namespace: string, root: string, instant: Instant,
     }),
     connections: createConnections(client),
     usages: createUsages(client, cache),
+    claims: createClaims(cache, [api]),
     blocked: () => undefined,
+    isEnding: () => false,
     now: () => `${date().toISOString().slice(0, 19)}Z`,
+    clock: systemClock,
     log: silent,
     gather: async (asked) => gather(asked, client, {}),
     record() {},

@@ -10,6 +10,7 @@ import {
   type WorkspaceSpec,
   workspaceAPIs,
 } from '../src/api/workspace.ts'
+import { createClaims, stateNameOf } from '../src/engine/claims.ts'
 import { createConnections } from '../src/engine/connection.ts'
 import { createCustody } from '../src/engine/custody.ts'
 import type { Happening } from '../src/engine/decide.ts'
@@ -17,7 +18,9 @@ import { gather } from '../src/engine/inputs.ts'
 import { createPass, type Passed } from '../src/engine/pass.ts'
 import { createRecords } from '../src/engine/records.ts'
 import { createUsages } from '../src/engine/usages.ts'
+import type { Read } from '../src/runtime/cache.ts'
 import type { Log } from '../src/runtime/log.ts'
+import { type VirtualClock, virtualClock } from './clock.ts'
 import { aFolder } from './folder.ts'
 import { type Backend, type Instant, instantTerraform, type Module } from './instant.ts'
 import { type Objects, objectsInMemory } from './objects.ts'
@@ -31,7 +34,10 @@ export interface SmallEngine {
   readonly instant: Instant
   readonly events: string[] // "Normal CreatedExternalResource"
   readonly notes: string[] // what the events say
+  readonly logged: string[] // 'Terraform says {"command":"plan"}'
+  readonly clock: VirtualClock
   blocked: string | undefined
+  isEnding: boolean
   is(): Workspace | undefined
   apply(module: Module, more?: Partial<WorkspaceSpec>, metadata?: object): void
   pass(of?: Key): Promise<Passed> // none: demo
@@ -55,6 +61,9 @@ export function aSmallEngine({ keepsStatesHere = false } = {}): SmallEngine {
   const instant = instantTerraform(keepsStatesHere ? { backend: aBackend(objects) } : {})
   const events: string[] = []
   const notes: string[] = []
+  const logged: string[] = []
+  const log: Log = { ...silent, info: (msg, about) => void logged.push(`${msg} ${JSON.stringify(about)}`) }
+  const clock = virtualClock()
   const { client } = objects
   const config: ProviderConfig = {
     apiVersion: 'tf.upbound.io/v1beta1',
@@ -64,6 +73,8 @@ export function aSmallEngine({ keepsStatesHere = false } = {}): SmallEngine {
   }
   objects.put(clusterWide.providerConfig, config)
 
+  const byIndex: Read['byIndex'] = (resource, _, name) =>
+    objects.list(resource).filter((each) => stateNameOf(each) === name)
   const make = () =>
     createPass({
       client,
@@ -81,9 +92,12 @@ export function aSmallEngine({ keepsStatesHere = false } = {}): SmallEngine {
       }),
       connections: createConnections(client),
       usages: createUsages(client, { get: objects.get }),
+      claims: createClaims({ get: objects.get, byIndex }, [clusterWide]),
       blocked: () => engine.blocked,
+      isEnding: () => engine.isEnding,
       now: () => `${date().toISOString().slice(0, 19)}Z`,
-      log: silent,
+      clock,
+      log,
       gather: async (asked) => gather(asked, client, {}),
       record(_: KubeObject, { type, reason, note }: Happening) {
         events.push(`${type} ${reason}`)
@@ -97,7 +111,10 @@ export function aSmallEngine({ keepsStatesHere = false } = {}): SmallEngine {
     instant,
     events,
     notes,
+    logged,
+    clock,
     blocked: undefined,
+    isEnding: false,
     is: () => objects.get(clusterWide.workspace, key),
     apply(module, more = {}, metadata = {}) {
       const there = engine.is()

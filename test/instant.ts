@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { hashOf } from '../src/api/canonical.ts'
 import type { ObjectMeta } from '../src/api/resource.ts'
 import type { Workspace } from '../src/api/workspace.ts'
+import { argumentsOf } from '../src/engine/arguments.ts'
 import type { Folder, Folders } from '../src/engine/folders.ts'
 import type { Inputs } from '../src/engine/inputs.ts'
 import type { Furnished, Ran, Terraform } from '../src/engine/terraform.ts'
@@ -250,7 +251,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
   const folderOf = ({ uid = '' }: ObjectMeta) => (backend ? join(backend.root, uid) : uid)
   const inFolders = [furnished, initialised, plans, begun, printed, lefts]
   const folders: Folders = {
-    async furnish({ metadata }: Workspace, inputs): Promise<Folder> {
+    async furnish({ metadata, spec }: Workspace, inputs): Promise<Folder> {
       const folder = folderOf(metadata)
       furnished.set(folder, inputs)
       const checksum = hashOf(inputs.files)
@@ -258,7 +259,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
         folder,
         env: {},
         workspace: metadata.annotations?.['crossplane.io/external-name'] ?? '',
-        args: { init: [], plan: [], apply: [], destroy: [] },
+        args: argumentsOf(inputs, spec.forProvider),
         checksum,
         isInitialised: initialised.get(folder) === checksum,
         dropPlan: async () => void plans.delete(folder),

@@ -11,6 +11,7 @@ import { resourceName } from '../../src/api/resource.ts'
 import { engineAPIs } from '../../src/engine/engine.ts'
 import { engineRights, stateRights } from '../../src/engine/rights.ts'
 import { lease } from '../../src/engine/serve.ts'
+import { engineSettingsOf, gracePeriodSeconds } from '../../src/engine/settings.ts'
 import { stateAccount, stateNamespace, stateObjects } from '../../src/engine/stateaccess.ts'
 import type { Right } from '../../src/runtime/controller.ts'
 import { type Rule, rulesOf } from '../../src/runtime/rights.ts'
@@ -61,6 +62,15 @@ const tokenRule = {
   resourceNames: [stateAccount],
 }
 
+// Whoever follows has little to hurry for, and an API server that is away for a minute is no reason to interrupt a run.
+const flags = [
+  '--leader-elect',
+  '--leader-elect-lease-duration=180s',
+  '--leader-elect-renew-deadline=120s',
+  '--leader-elect-retry-period=10s',
+  '--root=/work',
+]
+
 function deployment() {
   const labels = { 'app.kubernetes.io/name': engineAccount }
   const probe = (path: string) => ({ httpGet: { path, port: 'health' }, periodSeconds: 10, failureThreshold: 3 })
@@ -75,13 +85,13 @@ function deployment() {
         metadata: { labels },
         spec: {
           serviceAccountName: engineAccount,
-          terminationGracePeriodSeconds: 5700, // a run may take 90 minutes
+          terminationGracePeriodSeconds: gracePeriodSeconds(engineSettingsOf(flags).settings),
           securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
           containers: [
             {
               name: 'engine',
               image: 'ghcr.io/appthrust/capt-engine',
-              args: ['--leader-elect', '--root=/work'],
+              args: flags,
               ports: [
                 { name: 'health', containerPort: 9440 },
                 { name: 'diagnostics', containerPort: 8443 },

@@ -1,7 +1,7 @@
 // The kind Workspace and its companions, as Crossplane's provider-terraform and provider-opentofu define them and as
 // capt-engine serves them. Four groups serve it, two of them for the whole cluster and two by namespace.
 import type { Condition } from './condition.ts'
-import { type KubeObject, type Resource, slim } from './resource.ts'
+import { groupOf, type KubeObject, type OwnerReference, type Resource, slim } from './resource.ts'
 
 export const workspaceGroups = [
   'tf.upbound.io',
@@ -137,6 +137,11 @@ function serving(group: WorkspaceGroup, isNamespaced: boolean): WorkspaceAPI {
     clusterProviderConfig: isNamespaced ? resource('ClusterProviderConfig', true) : undefined,
     usage: resource('ProviderConfigUsage'),
   }
+}
+
+// The package of Crossplane that brings a kind, from the definition of the kind. It has an engine behind it.
+export function packageOf({ metadata }: Pick<KubeObject, 'metadata'>): OwnerReference | undefined {
+  return metadata.ownerReferences?.find(({ apiVersion }) => /(?:^|\.)crossplane\.io$/.test(groupOf(apiVersion)))
 }
 
 // Crossplane's own words on a managed resource.

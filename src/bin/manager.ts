@@ -7,8 +7,8 @@ import { manage } from './manage.ts'
 
 await manage({
   name: 'capt-manager',
-  endWithinMs: 25_000, // a pod has 30 s
   settingsOf,
   helpOf,
+  timesOf: () => ({ drainMs: 25_000, hurryMs: 0 }), // a pod has 30 s
   serve: async (served) => serveManager({ ...served, controllers: controllersOf(served.settings) }),
 })

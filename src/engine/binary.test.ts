@@ -1,8 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { virtualClock } from '../../test/clock.ts'
 import { aFolder } from '../../test/folder.ts'
-import { findTerraform } from './binary.ts'
+import { createSearch, findTerraform } from './binary.ts'
 
 const says = (text: string) => `#!/bin/sh\n[ "$*" = version ] && [ "$CHECKPOINT_DISABLE" = 1 ] && echo '${text}'\n`
 const tofu = says('OpenTofu v1.12.6\non linux_amd64')
@@ -45,4 +46,38 @@ test.each<[string, string | undefined, string]>([
 ])('it says what to do when %s', async (_, asked, message) => {
   const folder = aFolder({ other: says('git version 2'), broken: '#!/bin/sh\nexit 9\n' })
   await expect(findTerraform(asked, { PATH: folder })).rejects.toThrow(message)
+})
+
+test('a program that is installed later is found by whoever asks, and looked for at most every ten seconds', async () => {
+  const clock = virtualClock()
+  const told: string[] = []
+  let isThere = false
+  let looks = 0
+  const search = createSearch({
+    clock,
+    async find() {
+      looks++
+      if (!isThere) throw new Error('install one')
+      return { program: '/bin/tofu', family: 'tofu', version: '1.12.6' }
+    },
+    onFound: ({ program }) => void told.push(program),
+    onMissing: (why) => void told.push(why),
+  })
+  await search.look()
+  await search.look()
+  expect(looks).toBe(1)
+  expect(search.missing()).toBe('no Terraform found: install one')
+  await clock.advance(10_000)
+  await search.look()
+  expect(told).toEqual(['no Terraform found: install one'])
+  isThere = true
+  await search.look()
+  expect(search.missing()).toBeDefined()
+  await clock.advance(10_000)
+  await Promise.all([search.look(), search.look()])
+  expect(search.missing()).toBeUndefined()
+  await clock.advance(60_000)
+  await search.look()
+  expect(looks).toBe(3)
+  expect(told).toEqual(['no Terraform found: install one', '/bin/tofu'])
 })

@@ -3,6 +3,8 @@ import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
+import type { Clock } from '../runtime/clock.ts'
+import { tellError } from '../runtime/log.ts'
 import type { Environment } from './inputs.ts'
 import type { Terraform } from './terraform.ts'
 
@@ -12,6 +14,7 @@ export interface Binary extends Pick<Terraform, 'family' | 'version'> {
 
 const usual = ['tofu', 'terraform']
 const withinMs = 60_000
+const againMs = 10_000
 
 // `asked` is a path, or a name to look for on the PATH; empty or none: whichever of the usual ones is there.
 export async function findTerraform(asked: string | undefined, env: Environment): Promise<Binary> {
@@ -54,4 +57,47 @@ async function identified(program: string, { PATH = '' }: Environment): Promise<
     throw new Error(`${program} is neither OpenTofu nor Terraform: name one of them by --terraform-binary`)
   }
   return { program, family: name === 'OpenTofu' ? 'tofu' : 'terraform', version }
+}
+
+export interface Search {
+  // Resolves when it was looked for, unless it was a moment ago, or is found.
+  look(): Promise<void>
+  missing(): string | undefined // why there is none, as a sentence
+}
+
+export interface SearchOptions {
+  readonly clock: Clock
+  find(): Promise<Binary>
+  onFound(binary: Binary): void
+  onMissing(why: string): void // not again while it stays the same
+}
+
+// Whoever installs it later need not start the engine again.
+export function createSearch({ clock, find, onFound, onMissing }: SearchOptions): Search {
+  let why: string | undefined = 'it was not looked for yet'
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let looking = Promise.resolve()
+
+  async function lookOnce(): Promise<void> {
+    try {
+      const binary = await find()
+      onFound(binary)
+      why = undefined
+    } catch (error) {
+      const told = `no Terraform found: ${tellError(error)}`
+      if (told !== why) onMissing(told)
+      why = told
+    }
+  }
+
+  return {
+    async look() {
+      if (why !== undefined && clock.now() - lookedAt >= againMs) {
+        lookedAt = clock.now()
+        looking = lookOnce()
+      }
+      return looking
+    },
+    missing: () => why,
+  }
 }

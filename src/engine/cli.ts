@@ -22,7 +22,7 @@ export interface Run {
   readonly stopping: AbortSignal
 }
 
-const graceMs = 60_000 // between the interrupt and the kill
+export const graceMs = 60_000 // between the interrupt and the kill
 const usualKeep = 2 ** 20
 const lookEveryMs = 5000
 const roomOnDisk = 64 * 2 ** 20

@@ -4,7 +4,7 @@ import { Secret } from '../api/neighbours.ts'
 import { apiVersionOf, type Key, keyOf, type OwnerReference, tellKey } from '../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
-import { isNotFound } from '../kube/errors.ts'
+import { getIfThere } from '../kube/ifthere.ts'
 import { tenantOf } from './tenancy.ts'
 import type { Output } from './terraform.ts'
 
@@ -25,15 +25,6 @@ export interface Connections {
 const fieldManager = 'capt-engine'
 
 export function createConnections(client: Pick<Client, 'get' | 'create' | 'patch'>): Connections {
-  async function read(key: Key): Promise<Secret | undefined> {
-    try {
-      return await client.get(Secret, key)
-    } catch (error) {
-      if (isNotFound(error, key.name)) return undefined
-      throw error
-    }
-  }
-
   async function make(api: WorkspaceAPI, workspace: Workspace, key: Key, data: Secret['data'] = {}): Promise<Secret> {
     const secret: Secret = {
       apiVersion: 'v1',
@@ -48,13 +39,13 @@ export function createConnections(client: Pick<Client, 'get' | 'create' | 'patch
   return {
     async versionOf(workspace) {
       const key = connectionKey(workspace)
-      return key && (await read(key))?.metadata.resourceVersion
+      return key && (await getIfThere(client, Secret, key))?.metadata.resourceVersion
     },
     async reserve(api, workspace) {
       const key = connectionKey(workspace)
       if (!key) return
       checkTenant(workspace, key)
-      const there = await read(key)
+      const there = await getIfThere(client, Secret, key)
       if (there) checkOurs(there, ownerOf(api, workspace))
       else await make(api, workspace, key)
     },
@@ -63,7 +54,7 @@ export function createConnections(client: Pick<Client, 'get' | 'create' | 'patch
       if (!key) return undefined
       checkTenant(workspace, key)
       const data = Object.fromEntries(Object.entries(outputs).map(([name, output]) => [name, encoded(output)]))
-      const there = await read(key)
+      const there = await getIfThere(client, Secret, key)
       if (!there) return (await make(api, workspace, key, data)).metadata.resourceVersion
       checkOurs(there, ownerOf(api, workspace))
       const { uid, resourceVersion, ownerReferences = [] } = there.metadata

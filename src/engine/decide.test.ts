@@ -65,12 +65,18 @@ const doneSets: readonly Done[] = [
   { isReleased: true },
 ]
 
+const surroundings = [
+  [undefined, false],
+  ['no Terraform found', false],
+  [undefined, true],
+] as const
+
 function* everySituation(): Generator<Seen> {
   for (const finalizers of finalizerSets)
     for (const managementPolicies of policySets)
       for (const annotations of annotationSets)
         for (const deletionTimestamp of [undefined, '2026-11-15T23:23:50Z'])
-          for (const blocked of [undefined, 'no Terraform found'])
+          for (const [blocked, isEnding] of surroundings)
             for (const done of doneSets)
               for (const conditions of conditionSets) {
                 const workspace: Workspace = {
@@ -86,7 +92,7 @@ function* everySituation(): Generator<Seen> {
                   spec: { forProvider: { source: 'Inline', module: '' }, managementPolicies },
                   status: { conditions },
                 }
-                yield { workspace, plural: 'workspaces.tf.upbound.io', cli: 'tofu 1.12.6', blocked, done }
+                yield { workspace, plural: 'workspaces.tf.upbound.io', cli: 'tofu 1.12.6', blocked, isEnding, done }
               }
 }
 
@@ -121,6 +127,8 @@ const wrongs: Readonly<Record<string, (seen: Seen, step: Step) => boolean>> = {
     done.plan === deletes &&
     metadata.annotations?.[ours.guard] !== undefined &&
     metadata.annotations[ours.approve] !== deletes.note.id,
+  'it begins something although the engine ends': ({ isEnding }, step) =>
+    isEnding && ['init', 'plan', 'begin', 'destroy'].includes(step.do),
   'it makes again what may be there': ({ done }, step) => applies(step) && done.plan === again,
 }
 

@@ -3,6 +3,7 @@
 import type { Said } from '../api/condition.ts'
 import { annotations as ours } from '../api/keys.ts'
 import { crossplane, type Workspace } from '../api/workspace.ts'
+import { isSameFailure } from '../terraform/failure.ts'
 import { type Interrupted, isDestructive, type Planned } from '../terraform/planned.ts'
 import { type Held, type PlanNote, tellChanges, tellSome } from '../terraform/plannote.ts'
 import { say } from './conditions.ts'
@@ -15,6 +16,7 @@ export interface Seen {
   readonly plural: string // of its kind, as kubectl wants it: workspaces.tf.upbound.io
   readonly cli: string | undefined // what runs: tofu 1.12.6
   readonly blocked: string | undefined // why nothing can be run at all, as a sentence
+  readonly isEnding: boolean // the engine was told to end
   readonly done: Done
 }
 
@@ -27,6 +29,7 @@ export interface Done {
   readonly begun?: 'create' | 'update'
   readonly isApplied?: true
   readonly isPublished?: true
+  readonly notShown?: string // why its outputs are not in the status
   readonly isStateKept?: true // there is something in it, although no apply is known of
   readonly isDestroyed?: true
   readonly isForgotten?: true
@@ -44,7 +47,7 @@ export type Phase = 'connect' | 'observe' | 'create' | 'update' | 'delete'
 export interface Failure {
   readonly phase: Phase
   readonly told: string
-  readonly isLacking?: true // an input is not there; nothing was run
+  readonly isLacking?: true // an input is not there, or the state is another's; nothing was run
 }
 
 export interface Happening {
@@ -79,7 +82,15 @@ export interface Rest {
 const finalizer = crossplane.finalizer
 const quiet: Rest = { do: 'rest', said: [], wake: 'onChange' }
 
+// What takes long, and need not be begun.
+const beginnings: ReadonlySet<Step['do']> = new Set(['init', 'plan', 'begin', 'destroy'])
+
 export function decide(seen: Seen): Step {
+  const step = next(seen)
+  return seen.isEnding && beginnings.has(step.do) ? { ...quiet, wake: 'retry' } : step
+}
+
+function next(seen: Seen): Step {
   const { metadata, spec } = seen.workspace
   const policies = policiesOf(spec)
   if (metadata.annotations?.[crossplane.paused] === 'true' || policies.is === 'paused') return paused(seen)
@@ -185,10 +196,11 @@ const besides: Readonly<Record<Phase, readonly Said[]>> = {
   delete: [say('Ready', 'Deleting')],
 }
 
-// An event only when the text is new: a failure that comes again every minute is one failure.
+// An event only when the failure is a new one: what comes again every minute is told as it was first.
 function failing({ workspace }: Seen, { phase, told }: Failure): Rest {
-  const message = `${phase} failed: ${told}`
-  const isNews = conditionOf(workspace, 'Synced')?.message !== message
+  const { message: last = '' } = conditionOf(workspace, 'Synced') ?? {}
+  const isNews = !isSameFailure(last, `${phase} failed: ${told}`)
+  const message = isNews ? `${phase} failed: ${told}` : last
   return {
     do: 'rest',
     said: [say('Synced', 'ReconcileError', message), ...besides[phase]],
@@ -206,7 +218,11 @@ function converged({ workspace, done }: Seen): Rest {
       : successful('UpdatedExternalResource', 'update')
   return {
     do: 'rest',
-    said: [say('Ready', 'Available'), say('Synced', 'ReconcileSuccess'), say('UpToDate', 'ObserveMatched')],
+    said: [
+      say('Ready', 'Available'),
+      say('Synced', 'ReconcileSuccess'),
+      say('UpToDate', 'ObserveMatched', done.notShown),
+    ],
     ...(done.isApplied && { event }),
     ...(isOldNews && { note: 'none' }),
     wake: 'poll',

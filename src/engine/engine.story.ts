@@ -2,7 +2,7 @@
 // Workspaces in both groups, held against what was recorded of Crossplane's provider.
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -411,10 +411,11 @@ test('deleted, they are destroyed, and nothing of them is left', async () => {
   await expect.poll(() => readdirSync(work).filter((name) => /^[0-9a-f]{8}-/.test(name))).toEqual([])
 })
 
-test('without a program to run, it is not ready, and Workspaces say why', async () => {
+test('without a program to run, it is not ready, and Workspaces say why; installed, it is found', async () => {
   await engine.member.kill('SIGTERM')
   expect(engine.member.obituary()).toMatch(/^engine-killed ended with 0;/)
-  engine = await launch('engine-3', '/nowhere/tofu')
+  const later = join(api.home.folder, 'later')
+  engine = await launch('engine-3', later)
   const page = await until(
     'it says so',
     async () => {
@@ -423,15 +424,17 @@ test('without a program to run, it is not ready, and Workspaces say why', async 
     },
     patience,
   )
-  expect(page).toContain('[-]terraform failed: no Terraform found: there is no program /nowhere/tofu')
+  expect(page).toContain(`[-]terraform failed: no Terraform found: there is no program ${later}`)
   const only = given('only-outputs')
   await api.kube.apply(only)
   const told = await api.kube.see(only, 'says why', (object) => synced(object) !== undefined, patience)
   expect(synced(told)).toMatchObject({
     reason: 'ReconcileError',
-    message:
-      'connect failed: no Terraform found: there is no program /nowhere/tofu: correct --terraform-binary, or install it',
+    message: `connect failed: no Terraform found: there is no program ${later}: correct --terraform-binary, or install it`,
   })
+  symlinkSync(join(api.home.folder, 'tofu'), later)
+  await seeConverged(only)
+  await seeReady(engine)
   await engine.member.kill('SIGTERM')
 })
 

@@ -1,20 +1,20 @@
 // The engine at work: what changes in the cluster becomes passes over Workspaces and ProviderConfigs. Who leads, and what a pass
 // does, is not its business.
 import { CustomResourceDefinition } from '../api/neighbours.ts'
-import { apiVersionOf, groupOf, type Key, keyOf, readKey, resourceName, tellKey } from '../api/resource.ts'
-import { type ProviderConfig, type Workspace, type WorkspaceAPI, workspaceAPIs } from '../api/workspace.ts'
+import { apiVersionOf, type Key, keyOf, readKey, resourceName, tellKey } from '../api/resource.ts'
+import { type ProviderConfig, packageOf, type Workspace, type WorkspaceAPI, workspaceAPIs } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
-import { isNotServed } from '../kube/errors.ts'
 import type { Cache } from '../runtime/cache.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { createWorkers, type Passed as Turn } from '../runtime/workers.ts'
+import { stateIndex, stateNameOf } from './claims.ts'
 import { createSweep } from './folders.ts'
 import type { Passed } from './pass.ts'
 import { keepProviderConfig, usedBy, usedIndex } from './providerconfigs.ts'
 import { createIfAbsent, stateNamespace } from './stateaccess.ts'
-import { configRefOf } from './usages.ts'
+import { configKeyOf } from './usages.ts'
 import { isNews, type Poll, pollAfterSeconds } from './waking.ts'
 
 export interface Engine {
@@ -49,11 +49,15 @@ export function createEngine(options: EngineOptions): Engine {
   const common = { clock, log, metrics, firstDelayMs: 1000, longestDelayMs: 60_000 }
   const workspaces = createWorkers({ ...common, name: 'workspace', count: concurrency, pass: passOver })
   const configs = createWorkers({ ...common, name: 'providerconfig', count: 1, pass: passOverConfig })
+  const defaults = createWorkers({ ...common, name: 'default', count: 1, pass: makeDefault })
 
   for (const api of engineAPIs) {
     const nameOf = (key: Key) => `${api.group} ${tellKey(key)}`
     cache.watch(api.workspace, {
-      indexes: { [configIndex]: (workspace: Workspace) => [configOf(api, workspace)] },
+      indexes: {
+        [configIndex]: (workspace: Workspace) => [configOf(api, workspace)],
+        [stateIndex]: (workspace: Workspace) => [stateNameOf(workspace)],
+      },
       onChange({ what, object, before }) {
         if (what !== 'removed' && isNews(before, object)) workspaces.queue.add(nameOf(keyOf(object)))
       },
@@ -79,6 +83,7 @@ export function createEngine(options: EngineOptions): Engine {
     cache.watch(CustomResourceDefinition, {
       scope: { fields: `metadata.name=${resourceName(api.workspace)}`, metadataOnly: true },
       onChange() {
+        defaults.queue.add(api.group)
         for (const workspace of cache.list(api.workspace)) workspaces.queue.add(nameOf(keyOf(workspace)))
       },
     })
@@ -99,32 +104,28 @@ export function createEngine(options: EngineOptions): Engine {
     return 'onChange'
   }
 
-  // A package of Crossplane that brings the Workspace API has an engine of its own behind it: two would fight.
+  // Two engines would fight.
   function ownerOf(api: WorkspaceAPI): string | undefined {
     const crd = cache.get(CustomResourceDefinition, { name: resourceName(api.workspace) })
-    const owner = crd?.metadata.ownerReferences?.find(({ apiVersion }) => groupOf(apiVersion).endsWith('crossplane.io'))
+    const owner = crd && packageOf(crd)
     return owner && `${owner.kind} ${owner.name}`
   }
 
-  // One that nobody can use without.
-  async function makeDefaults(): Promise<void> {
-    for (const api of engineAPIs) {
-      const resource = api.clusterProviderConfig ?? api.providerConfig
-      if (ownerOf(api) !== undefined || cache.get(resource, { name: 'default' })) continue
-      const config: ProviderConfig = {
-        apiVersion: apiVersionOf(resource),
-        kind: resource.kind,
-        metadata: { name: 'default' },
-        spec: { configuration: defaultConfiguration },
-      }
-      try {
-        if (await createIfAbsent(client, resource, config))
-          log.info('made the default', { resource: resourceName(resource) })
-      } catch (error) {
-        if (!isNotServed(error)) throw error
-        log.warn('a Workspace API is not served', { group: api.group })
-      }
+  // One without which nobody can begin.
+  async function makeDefault(group: string): Promise<Turn> {
+    const { api } = readName(group)
+    const resource = api.clusterProviderConfig ?? api.providerConfig
+    const isThere = cache.get(CustomResourceDefinition, { name: resourceName(api.workspace) }) !== undefined
+    if (!isThere || ownerOf(api) !== undefined || cache.get(resource, { name: 'default' })) return 'onChange'
+    const config: ProviderConfig = {
+      apiVersion: apiVersionOf(resource),
+      kind: resource.kind,
+      metadata: { name: 'default' },
+      spec: { configuration: defaultConfiguration },
     }
+    const isMade = await createIfAbsent(client, resource, config)
+    if (isMade) log.info('made the default', { resource: resourceName(resource) })
+    return 'onChange'
   }
 
   // An API that is not served shows no Workspaces, and there may be some.
@@ -136,10 +137,11 @@ export function createEngine(options: EngineOptions): Engine {
     return new Set(all.map(({ metadata }) => metadata.uid ?? ''))
   }
   const sweep = createSweep(root, uids)
+  const notSwept = (error: unknown) => log.warn('old work folders cannot be taken away', { error })
   let callOffSweep = () => {}
   const sweepAgain = () => {
     callOffSweep = clock.wakeAt(clock.now() + sweepEveryMs, () => {
-      sweep(false).catch((error: unknown) => log.warn('old work folders cannot be taken away', { error }))
+      sweep(false).catch(notSwept)
       sweepAgain()
     })
   }
@@ -151,15 +153,17 @@ export function createEngine(options: EngineOptions): Engine {
         return owner === undefined ? [] : [`the Workspaces of ${api.group} belong to Crossplane's ${owner}`]
       }),
     async work() {
-      await makeDefaults()
-      await sweep(true)
+      // Before anybody misses them; what goes wrong is told, and tried again.
+      for (const { group } of engineAPIs) await makeDefault(group).catch(() => defaults.queue.add(group))
+      defaults.work()
+      await sweep(true).catch(notSwept)
       sweepAgain()
       workspaces.work()
       configs.work()
     },
     async stop() {
       callOffSweep()
-      await Promise.all([workspaces.stop(), configs.stop()])
+      await Promise.all([workspaces, configs, defaults].map(async (each) => each.stop()))
     },
   }
 }
@@ -183,10 +187,8 @@ function readName(name: string): { readonly api: WorkspaceAPI; readonly key: Key
 }
 
 function configOf(api: WorkspaceAPI, workspace: Workspace): string {
-  const { kind = api.providerConfig.kind, name } = configRefOf(api, workspace)
-  const { namespace } = workspace.metadata
-  const isWide = kind !== api.providerConfig.kind || namespace === undefined
-  return idOf(kind, { metadata: isWide ? { name } : { name, namespace } })
+  const { kind, key } = configKeyOf(api, workspace)
+  return idOf(kind, { metadata: key })
 }
 
 function idOf(kind: string, object: Pick<ProviderConfig, 'metadata'>): string {

@@ -28,6 +28,15 @@ export function readOutputs(text: string): Outputs {
   )
 }
 
+// Why they are not shown, as a sentence. A whole object has 1.5 MiB in etcd.
+export function tooLargeToShow(outputs: Outputs): string | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(shownOf(outputs)))
+  if (bytes <= mostShown) return undefined
+  return `the outputs are not in the status: they have ${bytes} bytes, and ${mostShown} fit; let the module put what is large elsewhere`
+}
+
+const mostShown = 1_200_000
+
 // Those that anybody may see.
 export function shownOf(outputs: Outputs): Readonly<Record<string, unknown>> {
   return Object.fromEntries(

@@ -10,11 +10,13 @@ import {
   stateKey,
   tell,
 } from '../../test/engine.ts'
-import type { Module } from '../../test/instant.ts'
+import type { Instant, Module } from '../../test/instant.ts'
 import { Struck } from '../../test/objects.ts'
 import { labels, annotations as ours } from '../api/keys.ts'
-import { Secret } from '../api/neighbours.ts'
-import { crossplane, type WorkspaceSpec } from '../api/workspace.ts'
+import { ConfigMap, Secret } from '../api/neighbours.ts'
+import type { Key, KubeObject, Resource } from '../api/resource.ts'
+import { crossplane, type Workspace, type WorkspaceSpec } from '../api/workspace.ts'
+import { ApiError } from '../kube/errors.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
 import type { Furnished, Ran } from './terraform.ts'
 
@@ -238,6 +240,32 @@ test.each([
 const decoded = (message: string) =>
   gunzipSync(Buffer.from(/echo "([^"]+)"/.exec(message)?.[1] ?? '', 'base64')).toString()
 
+test('a failure that has another request id each time is one failure, told as it was first', async () => {
+  const engine = aSmallEngine()
+  const failing = (id: string, why = 'Throttling') =>
+    Object.assign(engine.instant.terraform, {
+      plan: async () => ({
+        code: 1,
+        out: '',
+        err: `Error: reading EC2 VPC: ${why}, RequestID:\n${id}, api error\n`,
+        ended: 'byItself',
+      }),
+    })
+  engine.apply(eks)
+  failing('7f3a')
+  await engine.pass()
+  const before = engine.objects.writes.length
+  failing('8c1e')
+  await engine.pass()
+  expect(engine.objects.writes.slice(before)).toEqual([])
+  expect(decoded(messageOf(engine.is()))).toContain('7f3a')
+  expect(engine.events).toEqual(['Warning CannotObserveExternalResource'])
+  failing('9d2f', 'AccessDenied')
+  await engine.pass()
+  expect(decoded(messageOf(engine.is()))).toContain('9d2f')
+  expect(engine.events).toHaveLength(2)
+})
+
 test('the first apply fails, then another, then it is mended', async () => {
   const engine = aSmallEngine()
   engine.apply({ ...eks, fails: { apply: 'no quota' } })
@@ -390,6 +418,57 @@ test('guarded, a plan that deletes or replaces waits for the approval of that ve
   await engine.pass()
   expect([...(engine.instant.states.get('demo')?.keys() ?? [])]).toEqual(['terraform_data.other'])
   expect(tell(engine.is())).toBe(settled.replaceAll('@1', '@2'))
+})
+
+test.each<[string, (engine: SmallEngine) => void]>([
+  ['a variable', (engine) => change(engine, { vars: [{ key: 'size', value: '2' }] })],
+  ['a variable in the environment', (engine) => change(engine, { env: [{ name: 'TF_VAR_size', value: '2' }] })],
+  ['an option of planning', (engine) => change(engine, { planArgs: ['-refresh=false'] })],
+  ['a file of variables', ({ objects }) => objects.change(ConfigMap, sizes, { data: { it: 'size = 2' } })],
+])(
+  'an approval is not good for a plan that was made with %s that is another, whatever the manager calls it',
+  async (_, mend) => {
+    const engine = await created(eks, {}, { annotations: { [ours.guard]: 'Hold', [ours.revision]: 'r1' } })
+    engine.objects.put(ConfigMap, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: sizes,
+      data: { it: 'size = 1' },
+    } as ConfigMap)
+    engine.apply({ ...eks, resources: {} })
+    change(engine, { varFiles: [{ source: 'ConfigMapKey', configMapKeyRef: { ...sizes, key: 'it' } }] })
+    await engine.pass()
+    const held = readPlanNote(notes(engine)[ours.plan])
+    const approved = { metadata: { annotations: { [ours.approve]: held?.id } } }
+    engine.objects.change(clusterWide.workspace, key, approved)
+    mend(engine)
+    await engine.pass()
+    const note = readPlanNote(notes(engine)[ours.plan])
+    expect(note).toMatchObject({ held: 'Destructive', gone: ['terraform_data.eks'] })
+    expect(note?.id).not.toBe(held?.id)
+    expect(engine.instant.states.get('demo')?.size).toBe(1)
+  },
+)
+const sizes = { namespace: 'default', name: 'sizes' }
+const change = ({ objects }: SmallEngine, forProvider: object) =>
+  objects.change(clusterWide.workspace, key, { spec: { forProvider } })
+
+test('a plan that waits is written down once, in whatever order it was come to', async () => {
+  const engine = await created(eks, {}, { annotations: { [ours.guard]: 'Hold' } })
+  engine.apply({ ...eks, resources: {} })
+  const { plan } = engine.instant.terraform
+  let lines: readonly string[] = ['a: Refreshing state... [id=1]\n', 'data.b: Reading...\n']
+  Object.assign(engine.instant.terraform, {
+    async plan(where: Furnished) {
+      const ran = await plan(where)
+      lines = lines.toReversed()
+      return { ...ran, out: lines.join('') + ran.out }
+    },
+  })
+  await engine.pass()
+  const before = engine.objects.writes.length
+  await engine.pass()
+  expect(engine.objects.writes.slice(before)).toEqual([])
 })
 
 test('guarded, a plan that deletes nothing is applied', async () => {
@@ -670,6 +749,27 @@ test('where nothing can be run, that is told', async () => {
   expect(messageOf(engine.is())).toBe('connect failed: no Terraform found: install OpenTofu')
 })
 
+test('what was only planned when the engine is told to end is not begun, and nothing is said of it', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  engine.instant.onCommand = (name) => {
+    if (name === 'plan') engine.isEnding = true
+  }
+  expect(await engine.pass()).toMatchObject({ wake: 'retry', says: '' })
+  expect(engine.instant.calls).toEqual(['init', 'plan'])
+  expect(notes(engine)).not.toHaveProperty([crossplane.createPending])
+})
+
+test('what is applied when the engine is told to end is told to its end', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  engine.instant.onCommand = (name) => {
+    if (name === 'apply') engine.isEnding = true
+  }
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+})
+
 test("another's Secret is not written, and that is told", async () => {
   const engine = aSmallEngine()
   const theirs: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: connection, type: 'Opaque' }
@@ -690,6 +790,144 @@ test('one that was made for an apply writes its connection Secret nowhere but in
     'create failed: cannot write connection details: spec.writeConnectionSecretToRef leads to namespace default, but the Workspace is for team',
   )
   expect(engine.objects.get(Secret, connection)).toBeUndefined()
+})
+
+const shared = { annotations: { [crossplane.externalName]: 'demo' } }
+const withBackend = { spec: { configuration: 'terraform {\n  backend "kubernetes" {}\n}\n' } }
+
+test("another's state is not touched, and one that was never applied leaves without a trace of it", async () => {
+  const engine = await created()
+  engine.objects.change(clusterWide.providerConfig, { name: 'default' }, withBackend)
+  const demo = engine.is()
+  const younger = { name: 'younger' }
+  if (demo) {
+    const metadata = { ...younger, ...shared, finalizers: [ownFinalizer] }
+    engine.objects.put(clusterWide.workspace, { ...demo, metadata, status: {} } as Workspace)
+  }
+  expect((await engine.pass(younger)).wake).toBe('retry')
+  expect(messageOf(engine.objects.get(clusterWide.workspace, younger))).toBe(
+    'connect failed: the state demo is already used by Workspace demo: set another crossplane.io/external-name',
+  )
+  engine.objects.remove(clusterWide.workspace, younger)
+  await engine.pass(younger)
+  expect(engine.objects.get(clusterWide.workspace, younger)).toBeUndefined()
+  expect(engine.instant.calls).toEqual([])
+  expect(engine.instant.states.get('demo')?.size).toBe(1)
+})
+
+const refusedBy = (what: string) =>
+  new ApiError({ doing: what, code: 403, reason: 'Forbidden', message: 'exceeded quota' })
+
+test('a plan that cannot be kept keeps nothing else from going on', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  refuse(engine, 'create', /-plan$/)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+})
+// Writes of objects whose name is such are refused.
+function refuse({ objects }: SmallEngine, verb: 'create' | 'patch', names: RegExp): void {
+  const { [verb]: write } = objects.client
+  const guarded = async (resource: Resource, what: KubeObject & Key, ...rest: never[]) => {
+    if (names.test(what.name ?? what.metadata.name)) throw refusedBy(`${verb} ${resource.kind}`)
+    return (write as (...all: unknown[]) => Promise<unknown>)(resource, what, ...rest)
+  }
+  Object.assign(objects.client, { [verb]: guarded })
+}
+
+test.each<[string, (engine: SmallEngine) => void, RegExp]>([
+  [
+    'annotations that do not fit',
+    (engine) => refuse(engine, 'patch', /^demo$/),
+    /^connect failed: cannot patch Workspace: 403 exceeded quota$/,
+  ],
+  [
+    'a memory that cannot be kept',
+    (engine) => refuse(engine, 'create', /^memory-/),
+    /^create failed: cannot create Secret: 403 exceeded quota$/,
+  ],
+  [
+    'a full disk after init',
+    ({ instant }) => fillDisk(instant, 'noteInitialised'),
+    /^connect failed: the work folder cannot be used: ENOSPC: no space left on device, write$/,
+  ],
+  [
+    'a full disk before the apply',
+    ({ instant }) => fillDisk(instant, 'noteRun'),
+    /^create failed: the work folder cannot be used: ENOSPC: no space left on device, write$/,
+  ],
+  [
+    'a plan that cannot be read',
+    ({ instant: { terraform } }) =>
+      Object.assign(terraform, {
+        plan: async (): Promise<Ran> => ({ code: 2, out: '', err: '', ended: 'byItself' }),
+        showPlan: async (): Promise<Ran> => ({ code: 0, out: 'nonsense', err: '', ended: 'byItself' }),
+      }),
+    /^observe failed: cannot read the plan: /,
+  ],
+])('%s: that is told, and nothing is applied', async (_, spoil, told) => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  spoil(engine)
+  expect((await engine.pass()).wake).toBe('retry')
+  expect(messageOf(engine.is())).toMatch(told)
+  expect(engine.instant.calls).not.toContain('apply')
+})
+function fillDisk({ folders }: Instant, note: 'noteInitialised' | 'noteRun'): void {
+  const { furnish } = folders
+  const full = async () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' })
+  }
+  Object.assign(folders, {
+    furnish: async (...asked: Parameters<typeof furnish>) => ({ ...(await furnish(...asked)), [note]: full }),
+  })
+}
+
+test('outputs that are too many for a status are left out of it, which is told once', async () => {
+  const large = 'x'.repeat(1_500_000)
+  const engine = await created({ ...eks, outputs: { large } }, { writeConnectionSecretToRef: undefined } as never)
+  expect(engine.is()?.status?.atProvider?.outputs).toEqual({})
+  expect(tell(engine.is())).toBe(settled)
+  const told = 'the outputs are not in the status: they have 1500012 bytes, and 1200000 fit'
+  expect(messageOf(engine.is(), 'UpToDate')).toContain(told)
+  const before = engine.objects.writes.length
+  await engine.pass()
+  engine.restart()
+  await engine.pass()
+  expect(engine.objects.writes.slice(before)).toEqual([])
+})
+
+test('where it is asked for, what commands print is logged, without secrets', async () => {
+  const engine = aSmallEngine()
+  const login = { namespace: 'default', name: 'login' }
+  const data = { it: Buffer.from('open-sesame').toString('base64') }
+  engine.objects.put(Secret, { apiVersion: 'v1', kind: 'Secret', metadata: login, data } as Secret)
+  engine.apply({ ...eks, resources: { 'terraform_data.open-sesame': 1 } })
+  change(engine, { env: [{ name: 'IT', secretKeyRef: { ...login, key: 'it' } }] })
+  await engine.pass()
+  expect(engine.logged).toEqual([])
+  change(engine, { enableTerraformCLILogging: true, module: JSON.stringify({ resources: { 'a.open-sesame': 1 } }) })
+  await engine.pass()
+  expect(engine.logged.map((each) => /"command":"(\w+)","object":"demo"/.exec(each)?.[1])).toEqual(['plan', 'apply'])
+  expect(engine.logged[0]).toContain('Plan: 1 to add')
+  expect(engine.logged.join()).not.toContain('open-sesame')
+})
+
+test('where a module came from is told once it is there', async () => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  await engine.pass()
+  expect(engine.is()?.status?.atProvider).not.toHaveProperty('remoteSource')
+  const module = 'git::https://example.com/network.git?ref=v1'
+  change(engine, { source: 'Remote', module })
+  engine.instant.onCommand = (name) => {
+    if (name === 'init') throw new Error('cannot be reached')
+  }
+  await engine.pass()
+  expect(engine.is()?.status?.atProvider).not.toHaveProperty('remoteSource')
+  engine.instant.onCommand = () => {}
+  await engine.pass()
+  expect(engine.is()?.status?.atProvider?.remoteSource).toBe(module)
 })
 
 test('a request to look is answered', async () => {
@@ -761,6 +999,32 @@ test('of two Workspaces on a new backend, the second is initialised when the fir
   await Promise.all([engine.pass(), engine.pass(other)])
   expect(most).toBe(1)
   expect(engine.instant.calls.filter((each) => each === 'init')).toHaveLength(2)
+})
+
+test('a first init that hangs keeps the others for no more than a minute', async () => {
+  const engine = aSmallEngine()
+  const other = { name: 'other' }
+  engine.apply(eks)
+  const demo = engine.is()
+  if (demo) engine.objects.put(clusterWide.workspace, { ...demo, metadata: other })
+  const { init } = engine.instant.terraform
+  const hanging = Promise.withResolvers<void>()
+  let inits = 0
+  Object.assign(engine.instant.terraform, {
+    async init(where: Furnished) {
+      if (++inits === 1) await hanging.promise
+      return init(where)
+    },
+  })
+  const [first, second] = [engine.pass(), engine.pass(other)]
+  await expect.poll(() => inits).toBe(1)
+  await engine.clock.advance(59_000)
+  expect(inits).toBe(1)
+  await engine.clock.advance(1000)
+  await second
+  expect(inits).toBe(2)
+  hanging.resolve()
+  await first
 })
 
 test.each(['plan', 'destroy'])('a state that was left in the folder is brought home before the %s', async (before) => {

@@ -11,13 +11,17 @@ import { isWithin } from '../api/record.ts'
 import { type Key, type KubeObject, keyOf, resourceName, tellKey } from '../api/resource.ts'
 import { crossplane, type ProviderConfig, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
-import { ApiError, isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
+import { ApiError, isConflict, isNotFound, isRefused, NotLeading } from '../kube/errors.ts'
+import { getIfThere } from '../kube/ifthere.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { within } from '../runtime/deadline.ts'
 import type { Log } from '../runtime/log.ts'
 import { type Command, tellFailure } from '../terraform/failureform.ts'
-import { noteOf, readPlan } from '../terraform/planned.ts'
+import { noteOf, PlanError, readPlan } from '../terraform/planned.ts'
 import { tellPlanNote } from '../terraform/plannote.ts'
-import { readPlanText } from '../terraform/plantext.ts'
+import { readPlanText, withoutProgress } from '../terraform/plantext.ts'
 import { scrub } from '../terraform/scrub.ts'
+import type { Claims } from './claims.ts'
 import { tellWorkspaceConditions } from './conditions.ts'
 import { ConnectionError, type Connections, type Outputs } from './connection.ts'
 import type { Custody, Kept } from './custody.ts'
@@ -33,9 +37,9 @@ import {
 } from './decide.ts'
 import type { Folder, Folders } from './folders.ts'
 import { type Asked, type Inputs, InputsError, ownFiles } from './inputs.ts'
-import { readOutputs, shownOf } from './outputs.ts'
+import { readOutputs, shownOf, tooLargeToShow } from './outputs.ts'
 import type { Ran, Terraform } from './terraform.ts'
-import { configRefOf, type Usages } from './usages.ts'
+import { configKeyOf, type Usages } from './usages.ts'
 
 export interface Hands {
   readonly client: Pick<Client, 'get' | 'patch' | 'replaceStatus'>
@@ -44,8 +48,11 @@ export interface Hands {
   readonly custody: Custody
   readonly connections: Connections
   readonly usages: Usages
+  readonly claims: Claims
   readonly blocked: () => string | undefined // why nothing can be run at all
+  readonly isEnding: () => boolean // nothing new is begun
   readonly now: () => string // as conditions write time
+  readonly clock: Clock
   readonly log: Log
   gather(asked: Asked): Promise<Inputs>
   record(subject: KubeObject, event: Happening): void
@@ -59,6 +66,7 @@ export interface Passed {
 }
 
 const fieldManager = 'capt-engine'
+const firstInitMs = 60_000 // one that hangs must not keep all others
 const logged: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']) // where enableTerraformCLILogging asks for it
 
 // What is on the desk during a pass, beside what was decided on.
@@ -71,20 +79,26 @@ interface Desk {
   folder?: Folder
   kept?: Kept
   outputs?: Outputs
-  filled?: string | undefined // which version of the connection Secret has them
+  filled?: Published
+}
+
+// Which version of a connection Secret has the outputs, and what is to be said of them.
+interface Published {
+  readonly version: string | undefined
+  readonly done: Done
 }
 
 export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promise<Passed> {
   const { client, terraform, folders, custody, connections, usages, now } = hands
   const cli = `${terraform.family} ${terraform.version}`
-  // Which version of its connection Secret was ours last, with the same outputs in the status, so that an unchanged poll need not ask for outputs.
-  const published = new Map<string, string | undefined>()
+  // As the status of each tells it, too: so an unchanged poll need not ask for outputs.
+  const published = new Map<string, Published>()
   // The first init of a backend makes its default state there: two at once would hinder each other.
   const firstInits = new Map<string, Promise<Ran>>()
 
   async function pass(api: WorkspaceAPI, key: Key): Promise<Passed> {
     const did: string[] = []
-    const start = await readWorkspace(api, key)
+    const start = await getIfThere(client, api.workspace, key)
     if (!start) return { wake: 'onChange', workspace: undefined, did, says: '' }
     const desk: Desk = { api, start, workspace: start, done: {} }
     const seen = (): Seen => ({
@@ -92,6 +106,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       plural: resourceName(api.workspace),
       cli,
       blocked: hands.blocked(),
+      isEnding: hands.isEnding(),
       done: desk.done,
     })
     try {
@@ -102,11 +117,20 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
           return { wake: step.wake, workspace: desk.workspace, did, says }
         }
         did.push(step.do)
-        const found = await perform(step, desk)
-        desk.done = { ...desk.done, ...found }
+        desk.done = { ...desk.done, ...(await attempt(step, desk)) }
       }
     } finally {
       await desk.folder?.dropPlan()
+    }
+  }
+
+  async function attempt(step: Exclude<Step, Rest>, desk: Desk): Promise<Done> {
+    try {
+      return await perform(step, desk)
+    } catch (error) {
+      const phase = phaseOf(step, desk.done)
+      if (phase === undefined) throw error
+      return { failed: refusal(error, phase) }
     }
   }
 
@@ -128,11 +152,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       case 'begin': {
         const { note, planned } = step.changes
         const begun = { revision: revisionOn(desk), at: now() }
-        try {
-          await connections.reserve(desk.api, workspace)
-        } catch (error) {
-          return { failed: refusal(error, step.what) }
-        }
+        await connections.reserve(desk.api, workspace)
         await annotate(desk, {
           ...(step.what === 'create' && { [crossplane.createPending]: begun.at }),
           [ours.cli]: cli,
@@ -195,12 +215,14 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       const subject = how === 'whole' ? workspace : withoutModule(workspace)
       desk.inputs = await hands.gather({ api, workspace: subject, providerConfig })
     } catch (error) {
-      if (!(error instanceof InputsError)) return { failed: refusal(error, 'connect') }
+      if (!(error instanceof InputsError)) throw error
       const { inputs } = isLeaving && how === 'whole' ? await custody.recall(desk) : {}
       if (!inputs) return { failed: { phase: 'connect', told: error.message, isLacking: true } }
       desk.inputs = inputs
     }
     if (isLeaving) desk.inputs = notPulled(desk.inputs)
+    const objection = hands.claims.objection(workspace, desk.inputs)
+    if (objection !== undefined) return { failed: { phase: 'connect', told: objection, isLacking: true } }
     try {
       desk.folder = await folders.furnish(workspace, desk.inputs)
     } catch (error) {
@@ -210,18 +232,12 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
   }
 
   async function readConfig(api: WorkspaceAPI, workspace: Workspace): Promise<ProviderConfig> {
-    const { kind = 'ProviderConfig', name } = configRefOf(api, workspace)
-    const resource = [api.providerConfig, api.clusterProviderConfig].find((each) => each?.kind === kind)
+    const { kind, resource, key } = configKeyOf(api, workspace)
     const unresolved = (why: string) => new InputsError(`failed to resolve provider config: ${why}`)
     if (!resource) throw unresolved(`there is no kind ${kind}: write ProviderConfig or ClusterProviderConfig`)
-    const { namespace } = workspace.metadata
-    const isWide = resource.isClusterScoped || namespace === undefined
-    try {
-      return await client.get(resource, isWide ? { name } : { name, namespace })
-    } catch (error) {
-      if (!isNotFound(error, name)) throw error
-      throw unresolved(`cannot get provider config: ${kind}.${api.group} "${name}" not found`)
-    }
+    const config = await getIfThere(client, resource, key)
+    if (!config) throw unresolved(`cannot get provider config: ${kind}.${api.group} "${key.name}" not found`)
+    return config
   }
 
   async function plan(desk: Desk): Promise<Done> {
@@ -246,11 +262,11 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     }
     const interrupted = custody.interruption(kept, planned)
     const note = noteOf(planned, {
-      revision: revisionOn(desk),
+      revision: plannedWith(desk),
       ...(typeof kept.state?.head === 'object' && { serial: kept.state.head.serial }),
       ...(interrupted && { interrupted }),
     })
-    await custody.keepPlan(desk, note.id, hidden(desk, ran.out))
+    await custody.keepPlan(desk, note.id, withoutProgress(hidden(desk, ran.out)))
     return { plan: { planned, interrupted, note } }
   }
 
@@ -264,20 +280,18 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
   }
 
   async function publish(desk: Desk): Promise<Done> {
-    const { api, workspace, done } = desk
-    const phase = done.begun ?? 'observe'
-    const uid = uidOf(workspace)
-    try {
-      const isKnown = published.has(uid) && published.get(uid) === (await connections.versionOf(workspace))
-      if (isKnown) return { isPublished: true }
-      const ran = await command(desk, 'outputs')
-      if (ran.code !== 0) return failed(desk, 'outputs', phase, ran)
-      desk.outputs = readOutputs(ran.out)
-      desk.filled = await connections.fill(api, workspace, desk.outputs)
-      return { isPublished: true }
-    } catch (error) {
-      return { failed: refusal(error, phase) }
-    }
+    const { api, workspace } = desk
+    const phase = desk.done.begun ?? 'observe'
+    const known = published.get(uidOf(workspace))
+    if (known && known.version === (await connections.versionOf(workspace))) return known.done
+    const ran = await command(desk, 'outputs')
+    if (ran.code !== 0) return failed(desk, 'outputs', phase, ran)
+    desk.outputs = readOutputs(ran.out)
+    const notShown = tooLargeToShow(desk.outputs)
+    const version = await connections.fill(api, workspace, desk.outputs)
+    const done: Done = { isPublished: true, ...(notShown && { notShown }) }
+    desk.filled = { version, done }
+    return done
   }
 
   async function forget(desk: Desk): Promise<Done> {
@@ -332,7 +346,8 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function afterTheFirst(backend: string, start: () => Promise<Ran>): Promise<Ran> {
     const first = firstInits.get(backend)
-    const mine = first ? first.then(start, start) : start()
+    const waited = first && within(hands.clock, firstInitMs, 'wait for the first init', first).catch(() => {})
+    const mine = waited ? waited.then(start) : start()
     if (!first) firstInits.set(backend, mine)
     return mine
   }
@@ -374,7 +389,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       atProvider: {
         ...before.atProvider,
         ...(folder && done.plan !== undefined && { checksum: folder.checksum }),
-        ...(outputs && { outputs: shownOf(outputs) }),
+        ...(outputs && { outputs: done.notShown ? {} : shownOf(outputs) }),
         ...(folder && source === 'Remote' && done.isInitialised && { remoteSource: module }),
       },
       conditions,
@@ -382,7 +397,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     }
     const isSame = isWithin(status, before) && isWithin(before, status)
     if (!isSame) take(desk, await client.replaceStatus(desk.api.workspace, start, status, { fieldManager }))
-    if (outputs) published.set(uidOf(workspace), desk.filled)
+    if (desk.filled) published.set(uidOf(workspace), desk.filled)
     if (isSame) return ''
     return conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ')
   }
@@ -417,18 +432,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       } catch (error) {
         if (isNotFound(error, start.metadata.name)) return // it has left
         if (!isConflict(error)) throw error
-        current = await readWorkspace(api, keyOf(start))
+        current = await getIfThere(client, api.workspace, keyOf(start))
         if (current?.metadata.uid !== start.metadata.uid) return
       }
-    }
-  }
-
-  async function readWorkspace(api: WorkspaceAPI, key: Key): Promise<Workspace | undefined> {
-    try {
-      return await client.get(api.workspace, key)
-    } catch (error) {
-      if (isNotFound(error, key.name)) return undefined
-      throw error
     }
   }
 
@@ -446,6 +452,13 @@ function folderOn({ folder }: Desk): Folder {
 
 function backendOn({ inputs }: Desk): string {
   return hashOf([inputs?.files[ownFiles.configuration], inputs?.files[ownFiles.backend]])
+}
+
+// All that a plan was made with: an approval is for one that was made with the same. What is secret is in it only by the checksum
+// of the folder, which is to be seen in the status, too: whoever reads the id must learn nothing from it.
+function plannedWith(desk: Desk): string {
+  const { folder, start } = desk
+  return hashOf([revisionOn(desk), folder?.checksum, folder?.args.plan, start.spec.forProvider.env])
 }
 
 // What was asked for: as the manager names it, else by what reaches Terraform.
@@ -467,15 +480,45 @@ function troubleOf(error: unknown): string {
   return error.message
 }
 
-// What the API server or a rule of ours refuses is the user's to mend; what the world does is tried again.
+// What the API server or a rule of ours refuses is the user's to mend, and so is what this machine cannot do; what the world does
+// is tried again.
 function refusal(error: unknown, phase: Phase): Failure {
-  const isTold = error instanceof ConnectionError || (error instanceof ApiError && isRefused(error))
-  if (!isTold) throw error
-  return { phase, told: error.message }
+  if (error instanceof ConnectionError || error instanceof PlanError || isRefused(error))
+    return { phase, told: error.message }
+  if (isOfFiles(error)) return { phase, told: `the work folder cannot be used: ${error.message}` }
+  throw error
 }
 
-function isRefused({ code = 500, isUnreachable }: ApiError): boolean {
-  return !isUnreachable && code >= 400 && code < 500 && ![401, 408, 409, 429].includes(code)
+// A socket has a syscall, too; but what the API server does is an ApiError.
+function isOfFiles(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error
+}
+
+// Which phase a step is part of; none: it would be tried again at once, and for ever.
+function phaseOf(step: Step, { begun }: Done): Phase | undefined {
+  switch (step.do) {
+    case 'name':
+    case 'connect':
+    case 'claim':
+    case 'init':
+      return 'connect'
+    case 'plan':
+      return 'observe'
+    case 'begin':
+    case 'apply':
+      return step.what
+    case 'publish':
+    case 'sign':
+      return begun ?? 'observe'
+    case 'destroy':
+    case 'forget':
+      return 'delete'
+    case 'release':
+    case 'settle':
+    case 'tell':
+    case 'rest':
+      return undefined
+  }
 }
 
 function uidOf({ metadata: { uid = '' } }: Workspace): string {

@@ -16,7 +16,8 @@ import { Secret } from '../api/neighbours.ts'
 import { apiVersionOf, keyOf, type ObjectMeta, tellKey, tellRef } from '../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
-import { isNotFound } from '../kube/errors.ts'
+import { isNotFound, isRefused } from '../kube/errors.ts'
+import { getIfThere } from '../kube/ifthere.ts'
 import type { StateHead } from '../terraform/state.ts'
 import { copySecrets, idOf, mostParts, partsOf, readCopies, strayOf } from '../terraform/statecopy.ts'
 import type { Inputs } from './inputs.ts'
@@ -56,15 +57,6 @@ const planBytes = 512 * 1024
 const zip = promisify(gzip)
 
 export function createRecords({ client, namespace, date }: RecordsOptions): Records {
-  async function find(name: string, where = namespace): Promise<Secret | undefined> {
-    try {
-      return await client.get(Secret, { namespace: where, name })
-    } catch (error) {
-      if (isNotFound(error, name)) return undefined
-      throw error
-    }
-  }
-
   async function remember(whose: Whose, data: Readonly<Record<string, string | null>>): Promise<void> {
     const metadata = { ...describe(whose, 'memory'), namespace, name: memoryName(whose) }
     try {
@@ -90,7 +82,8 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
   }
 
   return {
-    recall: async (whose) => readMemory((await find(memoryName(whose)))?.data ?? {}),
+    recall: async (whose) =>
+      readMemory((await getIfThere(client, Secret, { namespace, name: memoryName(whose) }))?.data ?? {}),
 
     noteRun: async (whose, run) => remember(whose, { run: packRun(run) }),
 
@@ -131,7 +124,7 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
       const { api, workspace } = whose
       const { name, uid } = workspace.metadata
       const key = { namespace: workspace.metadata.namespace ?? namespace, name: `${name}-plan` }
-      const existing = await find(key.name, key.namespace)
+      const existing = await getIfThere(client, Secret, key)
       // Whoever made it would lose it with the Workspace.
       if (existing && existing.metadata.labels?.[labels.recordOf] !== idOfWorkspace(whose))
         return `the plan of ${tell(whose)} is not kept: ${tellRef(Secret, key)} is somebody else's`
@@ -147,11 +140,17 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
           ownerReferences: [{ apiVersion: apiVersionOf(api.workspace), kind: api.workspace.kind, name, uid }],
         }),
       }
-      if (existing) {
-        const fence = existing.metadata.uid === undefined ? {} : { uid: existing.metadata.uid }
-        await client.patch(Secret, key, { metadata: { ...metadata, ...fence }, data }, how)
-      } else {
-        await client.create(Secret, { ...secret(metadata), data }, how)
+      try {
+        if (existing) {
+          const fence = existing.metadata.uid === undefined ? {} : { uid: existing.metadata.uid }
+          await client.patch(Secret, key, { metadata: { ...metadata, ...fence }, data }, how)
+        } else {
+          await client.create(Secret, { ...secret(metadata), data }, how)
+        }
+      } catch (error) {
+        // Nobody needs it to go on.
+        if (isRefused(error)) return `the plan of ${tell(whose)} is not kept: ${error.message}`
+        throw error
       }
       return undefined
     },

@@ -2,13 +2,13 @@
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { systemClock } from '../runtime/clock.ts'
-import { tellError } from '../runtime/log.ts'
 import { type Process, type Served, serveProcess } from '../runtime/process.ts'
-import { findTerraform } from './binary.ts'
+import { type Binary, createSearch, findTerraform } from './binary.ts'
+import { createClaims } from './claims.ts'
 import { type CommandLine, createCommandLine } from './commandline.ts'
 import { createConnections } from './connection.ts'
 import { createCustody } from './custody.ts'
-import { createEngine } from './engine.ts'
+import { createEngine, engineAPIs } from './engine.ts'
 import { createFolders } from './folders.ts'
 import { type Environment, gather } from './inputs.ts'
 import { thisMachine } from './life.ts'
@@ -36,20 +36,19 @@ export async function serveEngine({
   })
   const machine = await thisMachine()
   const stopping = new AbortController()
-  const { terraform, missing } = await findCommandLine()
-
-  async function findCommandLine(): Promise<{ readonly terraform: CommandLine; readonly missing?: string }> {
-    const running = { timeoutMs: settings.timeoutMs, clock: systemClock, stopping: stopping.signal }
-    try {
-      const binary = await findTerraform(settings.binary, env)
+  const running = { timeoutMs: settings.timeoutMs, clock: systemClock, stopping: stopping.signal }
+  const nothing: Binary = { program: '', family: 'tofu', version: '' }
+  let found = createCommandLine({ ...nothing, ...running })
+  const search = createSearch({
+    clock: systemClock,
+    find: async () => findTerraform(settings.binary, env),
+    onFound(binary) {
       log.info('runs', { ...binary })
-      return { terraform: createCommandLine({ ...binary, ...running }) }
-    } catch (error) {
-      const why = `no Terraform found: ${tellError(error)}`
-      log.error('nothing can be run', { why })
-      return { terraform: createCommandLine({ program: '', family: 'tofu', version: '', ...running }), missing: why }
-    }
-  }
+      found = createCommandLine({ ...binary, ...running })
+    },
+    onMissing: (why) => log.error('nothing can be run', { why }),
+  })
+  await search.look()
 
   const { stop } = await serveProcess(served, {
     reporter: 'capt.appthrust.io/engine',
@@ -59,28 +58,26 @@ export async function serveEngine({
       const states = createStateAccess({ client, access, folder: root, clock, log })
       const ownEnv = { KUBE_CONFIG_PATH: states.file }
       const records = createRecords({ client, namespace: stateNamespace, date })
-      const pass = createPass({
-        client,
-        terraform,
-        folders: createFolders({ root, cli: terraform, given: ownEnv, ours: env, load: terraform.get }),
-        custody: createCustody({
+      let isEnding = false
+      const custodian = { client, namespace: stateNamespace, records, machine, ownEnv, date, log: logged }
+      const passBy = (terraform: CommandLine) =>
+        createPass({
           client,
-          namespace: stateNamespace,
-          records,
           terraform,
-          machine,
-          ownEnv,
-          date,
+          folders: createFolders({ root, cli: terraform, given: ownEnv, ours: env, load: terraform.get }),
+          custody: createCustody({ ...custodian, terraform }),
+          connections: createConnections(client),
+          usages: createUsages(client, cache),
+          claims: createClaims(cache, engineAPIs),
+          blocked: () => search.missing() ?? states.trouble(),
+          isEnding: () => isEnding,
+          now: () => `${date().toISOString().slice(0, 19)}Z`,
+          clock,
           log: logged,
-        }),
-        connections: createConnections(client),
-        usages: createUsages(client, cache),
-        blocked: () => missing ?? states.trouble(),
-        now: () => `${date().toISOString().slice(0, 19)}Z`,
-        log: logged,
-        gather: async (asked) => gather(asked, client, env),
-        record: (subject, event) => record(subject, { do: 'tell', ...event }),
-      })
+          gather: async (asked) => gather(asked, client, env),
+          record: (subject, event) => record(subject, { do: 'tell', ...event }),
+        })
+      let current = { terraform: found, pass: passBy(found) }
       const { pollMs, jitterMs, concurrency } = settings
       const engine = createEngine({
         client,
@@ -91,11 +88,18 @@ export async function serveEngine({
         poll: { pollMs, jitterMs, random: Math.random },
         concurrency,
         root,
-        pass,
+        async pass(api, key) {
+          await search.look()
+          if (current.terraform !== found) current = { terraform: found, pass: passBy(found) }
+          return current.pass(api, key)
+        },
       })
       return {
         readyz: {
-          terraform: () => missing,
+          terraform() {
+            void search.look()
+            return search.missing()
+          },
           workspaces: () => engine.surrendered().join('; ') || undefined,
         },
         async lead() {
@@ -103,6 +107,7 @@ export async function serveEngine({
           if (await cache.whenSynced()) await engine.work()
         },
         async stop() {
+          isEnding = true
           await engine.stop()
           states.stop()
         },

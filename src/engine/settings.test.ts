@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { engineFlags, engineHelp, engineSettingsOf } from './settings.ts'
+import { graceMs } from './cli.ts'
+import { engineFlags, engineHelp, engineSettingsOf, hurryMs } from './settings.ts'
 
 test('without flags it polls every ten minutes, four Workspaces at a time, and gives a run an hour and a half', () => {
   const { settings, warnings } = engineSettingsOf([])
@@ -28,4 +29,10 @@ test('a leader that could overlap with the next is refused, as it is of the mana
 
 test('its help has every flag', () => {
   for (const { name } of engineFlags) expect(engineHelp()).toContain(`--${name}`)
+})
+
+test('a run that begins just before the engine is told to end has time to end, and one that is interrupted to be killed', () => {
+  const { drainMs, timeoutMs } = engineSettingsOf([]).settings
+  expect(drainMs).toBeGreaterThan(timeoutMs)
+  expect(hurryMs).toBeGreaterThan(graceMs)
 })

@@ -10,6 +10,7 @@ import {
   wholeNumber,
 } from '../runtime/flags.ts'
 import { checkElection, clientFlags, processFlags } from '../runtime/settings.ts'
+import { graceMs } from './cli.ts'
 
 export type EngineSettings = ReturnType<typeof declare>
 
@@ -25,6 +26,7 @@ function declare(flag: Declare) {
     pollMs: flag.one('poll', duration, '10m', 'How often a Workspace is planned although nothing changed.'),
     jitterMs: flag.one('poll-jitter', maybeNone, '1m', 'How much sooner or later than that, by chance.'),
     timeoutMs: flag.one('timeout', duration, '90m', 'How long one run of Terraform may take before it is interrupted.'),
+    drainMs: flag.one('drain-timeout', duration, '92m', howToEnd),
     concurrency: flag.one('max-reconcile-rate', wholeNumber(1), '4', 'How many Workspaces are worked on at a time.'),
     binary: flag.one(
       'terraform-binary',
@@ -36,6 +38,17 @@ function declare(flag: Declare) {
 
     ...processFlags(flag),
   }
+}
+
+const howToEnd =
+  'How long runs may go on once the engine is told to end, before they are interrupted: 2 minutes less than its pod has to end.'
+
+// From the interrupt to the end of the process: a run that does not heed it is killed, and what came of it is written down.
+export const hurryMs = graceMs + 30_000
+
+// What a pod with such settings needs to end.
+export function gracePeriodSeconds({ drainMs }: Pick<EngineSettings, 'drainMs'>): number {
+  return Math.ceil((drainMs + hurryMs + 30_000) / 1000)
 }
 
 export function engineSettingsOf(argv: readonly string[]): {

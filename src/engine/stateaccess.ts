@@ -1,10 +1,10 @@
 // How runs of Terraform reach the states in this cluster: as an account of its own that may do nothing else, by a kubeconfig
-// file whose token is renewed long before it ends. What a module does with its environment is thereby not done with our rights.
+// whose token is in a file beside it, renewed long before it ends. What a module does with its environment is thereby not done
+// with our rights.
 import { chmod, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Namespace } from '../api/neighbours.ts'
 import { type KubeObject, type Resource, slim } from '../api/resource.ts'
-import type { Sealed } from '../api/sealed.ts'
 import type { Access } from '../kube/access.ts'
 import type { Client } from '../kube/client.ts'
 import { ApiError, isAlreadyThere } from '../kube/errors.ts'
@@ -32,15 +32,18 @@ export interface StateAccessOptions {
   readonly log: Log
 }
 
-// A run reads its token once, when it begins: whatever is left of it must be longer than any run.
+// An API server may give less. A run that goes on for longer reads the file again: client-go does once a minute.
 const askedSeconds = 24 * 3600
 const againMs = 10_000
+const nearMs = 600_000 // its end: nothing is begun any more
 
 export function createStateAccess(options: StateAccessOptions): StateAccess {
   const { client, access, folder, clock, date = () => new Date(), log } = options
   const file = join(folder, 'state.kubeconfig')
   const key = { namespace: stateNamespace, name: stateAccount }
+  const tokenFile = join(folder, 'state.token')
   let why: string | undefined = 'it was not asked for yet'
+  let goodUntil = Number.NEGATIVE_INFINITY
   let isStopped = false
   let callOff = () => {}
 
@@ -59,8 +62,11 @@ export function createStateAccess(options: StateAccessOptions): StateAccess {
     let nextMs = againMs
     try {
       const { token, expiresAt } = await ask()
-      await writePrivately(file, kubeconfigFor(access, token))
-      nextMs = Math.max(againMs, (Date.parse(expiresAt) - date().getTime()) / 2)
+      await writePrivately(tokenFile, token.open())
+      await writePrivately(file, kubeconfigFor(access, tokenFile))
+      const lifeMs = Date.parse(expiresAt) - date().getTime()
+      goodUntil = date().getTime() + lifeMs - Math.min(nearMs, lifeMs / 4)
+      nextMs = Math.max(againMs, lifeMs / 2)
       why = undefined
     } catch (error) {
       const isFirst = why === undefined
@@ -72,7 +78,10 @@ export function createStateAccess(options: StateAccessOptions): StateAccess {
 
   return {
     file,
-    trouble: () => why && `no access to the Terraform states in namespace ${stateNamespace}: ${why}`,
+    trouble() {
+      if (why === undefined || date().getTime() < goodUntil) return undefined
+      return `no access to the Terraform states in namespace ${stateNamespace}: ${why}`
+    },
     start: renew,
     stop() {
       isStopped = true
@@ -90,7 +99,7 @@ async function writePrivately(file: string, text: string): Promise<void> {
 }
 
 // JSON, which is YAML too.
-function kubeconfigFor({ server, ca, serverName, isUnchecked, proxy }: Access, token: Sealed): string {
+function kubeconfigFor({ server, ca, serverName, isUnchecked, proxy }: Access, tokenFile: string): string {
   const name = 'capt'
   const cluster = {
     server: server.href,
@@ -103,7 +112,7 @@ function kubeconfigFor({ server, ca, serverName, isUnchecked, proxy }: Access, t
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name, cluster }],
-    users: [{ name, user: { token: token.open() } }],
+    users: [{ name, user: { tokenFile } }],
     contexts: [{ name, context: { cluster: name, user: name, namespace: stateNamespace } }],
     'current-context': name,
   })

@@ -37,6 +37,15 @@ export function configRefOf({ isNamespaced }: WorkspaceAPI, { spec }: Workspace)
   return isNamespaced ? { kind, name } : { name }
 }
 
+// Where that one is; no resource: its kind is none of the API.
+export function configKeyOf(api: WorkspaceAPI, workspace: Workspace) {
+  const { kind = 'ProviderConfig', name } = configRefOf(api, workspace)
+  const resource = [api.providerConfig, api.clusterProviderConfig].find((each) => each?.kind === kind)
+  const { namespace } = workspace.metadata
+  const isWide = resource?.isClusterScoped || namespace === undefined
+  return { kind, resource, key: isWide ? { name } : { name, namespace } }
+}
+
 function usageOf(api: WorkspaceAPI, workspace: Workspace): ProviderConfigUsage {
   const { name, namespace, uid = '' } = workspace.metadata
   const ref = configRefOf(api, workspace)

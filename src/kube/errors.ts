@@ -45,6 +45,13 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.code === 409 && error.reason !== 'AlreadyExists'
 }
 
+// The API server will not have it, today or tomorrow: somebody must change something. What passes by itself is none of these.
+export function isRefused(error: unknown): error is ApiError {
+  if (!(error instanceof ApiError) || error.isUnreachable) return false
+  const { code = 500 } = error
+  return code >= 400 && code < 500 && ![401, 408, 409, 429].includes(code)
+}
+
 export function isAlreadyThere(error: unknown): boolean {
   return error instanceof ApiError && error.reason === 'AlreadyExists'
 }

@@ -6,10 +6,17 @@ export interface Clock {
   wakeAt(time: number, call: () => void): () => void
 }
 
+const longestMs = 2 ** 31 - 1 // of one timer: Node makes 1 ms of more
+
 export const systemClock: Clock = {
   now: () => performance.now(),
   wakeAt(time, call) {
-    const timer = setTimeout(call, Math.max(0, Math.ceil(time - performance.now()))) // Node cuts fractions off
+    let timer: NodeJS.Timeout
+    const wait = () => {
+      const ms = Math.max(0, Math.ceil(time - performance.now())) // Node cuts fractions off
+      timer = ms > longestMs ? setTimeout(wait, longestMs) : setTimeout(call, ms)
+    }
+    wait()
     return () => clearTimeout(timer)
   },
 }

@@ -34,6 +34,15 @@ export function readFailure(message: string, secrets: readonly string[] = []): F
   return { step, summary: summaryOf(error, others.length), ...diagnosed(error), text: shortened(text, textLength) }
 }
 
+// Whether two messages tell of one failure, although each try has another request id.
+export function isSameFailure(a: string, b: string): boolean {
+  return a === b || (Boolean(a && b) && steadyTextOf(a) === steadyTextOf(b))
+}
+
+function steadyTextOf(message: string): string {
+  return [message.replace(blob, ''), printedIn(message) ?? ''].map((each) => steady(oneLine(each))).join('\n')
+}
+
 function isInterrupted(said: string): boolean {
   return Object.values(interruptions).some((each) => said.startsWith(each))
 }

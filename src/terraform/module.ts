@@ -33,11 +33,30 @@ export function shapeOf(module: string, format: 'HCL' | 'JSON'): Shape {
   }
 }
 
+// Where a module keeps its state, with all that is said of it, as a value that can be compared.
+export function stateBlockOf(module: string): { readonly kind: string; readonly settings: unknown } | undefined {
+  try {
+    const block = stateBlockIn(readHcl(module).blocks)
+    return block && { kind: block.name ?? block.type, settings: settingsOf(block) }
+  } catch (error) {
+    if (!(error instanceof ModuleSyntaxError)) throw error
+    return undefined
+  }
+}
+
+function stateBlockIn(blocks: readonly Block[]): Block | undefined {
+  const inTerraform = blocks.filter(({ type }) => type === 'terraform').flatMap((each) => each.blocks)
+  return inTerraform.find(({ type }) => type === 'backend' || type === 'cloud')
+}
+
+function settingsOf({ arguments: given, blocks }: Block): unknown {
+  return [Object.fromEntries(given), blocks.map((block) => [block.type, block.name, settingsOf(block)])]
+}
+
 function shapeOfBlocks({ blocks, mayDeclareMore }: ReadModule): Shape {
   const named = (type: string) =>
     blocks.flatMap((block) => (block.type === type && block.name !== undefined ? [{ ...block, name: block.name }] : []))
-  const inTerraform = blocks.filter(({ type }) => type === 'terraform').flatMap((each) => each.blocks)
-  const state = inTerraform.find(({ type }) => type === 'backend' || type === 'cloud')
+  const state = stateBlockIn(blocks)
   return {
     variables: named('variable').map(({ name, arguments: given }) => ({
       name,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readPlanText } from './plantext.ts'
+import { readPlanText, withoutProgress } from './plantext.ts'
 
 const created = `
 OpenTofu will perform the following actions:
@@ -36,4 +36,21 @@ test.each([
   ['there is nothing to do', 'No changes. Your infrastructure matches the configuration.\n'],
 ])('when %s, the words are not enough', (_, text) => {
   expect(readPlanText(text)).toBeUndefined()
+})
+
+test('what was read on the way to a plan is no part of it, in whatever order it came', () => {
+  const way = [
+    'data.aws_ami.this["a b"]: Reading...',
+    'terraform_data.eks: Refreshing state... [id=7f3a]',
+    'data.aws_ami.this["a b"]: Still reading... [10s elapsed]',
+    'data.aws_ami.this["a b"]: Read complete after 11s [id=ami-1]',
+    'aws_vpc.this: Preparing import... [id=vpc-1]',
+    'ephemeral.aws_secret.this: Opening...',
+    'ephemeral.aws_secret.this: Opening complete after 0s',
+    'ephemeral.aws_secret.this: Closing...',
+    'ephemeral.aws_secret.this: Closing complete after 0s',
+  ]
+  const plan = `${created}      + text = "door: Opening..."\n`
+  expect(withoutProgress(`${way.join('\n')}\n${plan}`)).toBe(plan)
+  expect(withoutProgress(`${way.toReversed().join('\n')}\n${plan}`)).toBe(plan)
 })

@@ -1,6 +1,24 @@
 // What the words of a plan say, where it only creates: then its JSON need not be asked for, which is a call saved for every
-// first apply. Undefined whenever there is any doubt. Pure.
+// first apply. Undefined whenever there is any doubt. And what of these words is the plan. Pure.
 import type { Planned } from './planned.ts'
+
+// Without what was told on the way to it, which comes in another order each time.
+export function withoutProgress(text: string): string {
+  return text.replace(onTheWay, '')
+}
+
+const steps = [
+  'Refreshing state',
+  'Reading',
+  'Still reading',
+  'Preparing import',
+  'Opening',
+  'Still opening',
+  'Closing',
+]
+const ends = ['Read', 'Opening', 'Closing'].map((what) => `${what} complete after`)
+// What belongs to the plan is indented.
+const onTheWay = new RegExp(`^\\S.*: (?:(?:${steps.join('|')})\\.\\.\\.|${ends.join('|')}).*\\n`, 'gm')
 
 export function readPlanText(text: string): Planned | undefined {
   const summaries = text.match(/^Plan: .*$/gm) ?? []

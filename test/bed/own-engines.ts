@@ -14,7 +14,7 @@ export interface OwnEngines extends OwnApi {
   start(name: string, how?: HowToLaunch): Promise<ManagerProcess>
 }
 
-type HowToLaunch = Partial<Omit<EngineLaunch, 'name' | 'kubeconfig'>>
+type HowToLaunch = Partial<Omit<EngineLaunch, 'name'>>
 
 export async function startOwnEngines(story: string): Promise<OwnEngines> {
   const { tofu } = await realParts(['tofu'])

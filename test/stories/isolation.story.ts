@@ -8,7 +8,7 @@ import { annotations } from '../../src/api/keys.ts'
 import type { KubeObject, ObjectRef } from '../bed/kube.ts'
 import { theBed } from '../bed/story.ts'
 import { aWorkspace, aWorkspaceTemplateApply } from '../given.ts'
-import { conditionOf, patience, seeConverged, seenByAnybody, seeSaying, workspaceOf } from '../lives.ts'
+import { askAgain, conditionOf, patience, seeConverged, seenByAnybody, seeSaying, workspaceOf } from '../lives.ts'
 import { until } from '../until.ts'
 
 const bed = theBed()
@@ -151,6 +151,31 @@ test("a Workspace of a tenant cannot reach another's through the engine", async 
   await removed(...rows.map(([workspace]) => workspace))
   for (const [workspace] of rows) await kube.seeGone(workspace, patience)
   await removed(...configs)
+}, 300_000)
+
+test('of two Workspaces of one name in two namespaces the younger is kept from the state of the older', async () => {
+  const { mine, theirs, treasure } = await twoTenants()
+  const name = `network-${randomBytes(3).toString('hex')}`
+  const older = aWorkspace({ namespace: theirs, name, module, vars: [{ key: 'value', value: treasure }] })
+  await kube.apply(older)
+  await seeConverged(kube, older)
+  const { spec, ...younger } = aWorkspace({ namespace: mine, name, module: '' })
+  const looks = { managementPolicies: ['Observe'], writeConnectionSecretToRef: { name: 'loot' } }
+  await kube.apply({ ...younger, spec: { ...(spec as object), ...looks } })
+  const isRefused = (object: KubeObject) => conditionOf(object, 'Synced')?.status === 'False'
+  const refused = await kube.see(younger, 'is refused', isRefused, patience)
+  expect(conditionOf(refused, 'Synced')?.message).toBe(
+    `connect failed: the state ${name} is already used by Workspace ${theirs}/${name}: set another crossplane.io/external-name`,
+  )
+  await removed(younger)
+  await kube.seeGone(younger, patience)
+  expect(await secretsIn(mine)).toEqual([])
+  expect(await seenByAnybody(bed, mine)).not.toContain(treasure)
+  const { resourceVersion } = (await kube.read(older))?.metadata ?? {}
+  const kept = await askAgain(kube, older, resourceVersion ?? '')
+  expect(kept['status']).toMatchObject({ atProvider: { outputs: { value: treasure } } })
+  await removed(older)
+  await kube.seeGone(older, patience)
 }, 300_000)
 
 test('`..` does not climb: neither an entrypoint nor the name of a credentials file leads out of the folder', async () => {

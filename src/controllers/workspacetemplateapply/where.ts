@@ -1,8 +1,15 @@
 // Finds where the Workspace of an apply is, or is to be: in which API, under which name, on which state.
 import { annotations } from '../../api/keys.ts'
 import { CustomResourceDefinition } from '../../api/neighbours.ts'
-import { groupOf, keyOf, resourceName, tellKey } from '../../api/resource.ts'
-import { crossplane, type Workspace, type WorkspaceAPI, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
+import { keyOf, resourceName, tellKey } from '../../api/resource.ts'
+import {
+  crossplane,
+  packageOf,
+  type Workspace,
+  type WorkspaceAPI,
+  workspaceAPIs,
+  workspaceGroups,
+} from '../../api/workspace.ts'
 import type { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
@@ -34,9 +41,7 @@ export function whereIs(
       is: 'known',
       api,
       isServed: isEstablished(crd),
-      isCrossplane: (crd?.metadata.ownerReferences ?? []).some(({ apiVersion }) =>
-        groupOf(apiVersion).endsWith('.crossplane.io'),
-      ),
+      isCrossplane: crd !== undefined && packageOf(crd) !== undefined,
       name,
       externalName,
       isRecorded: apply.status?.workspaceName === name,
