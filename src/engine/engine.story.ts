@@ -4,7 +4,6 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
 import { lendAudit } from '../../test/bed/audit.ts'
 import { seeEstablished } from '../../test/bed/core.ts'
 import { conditionsOf } from '../../test/bed/describe.ts'
@@ -15,6 +14,7 @@ import type { Reach } from '../../test/bed/kubeconfig.ts'
 import { type ManagerProcess, readLog, seeReady } from '../../test/bed/manager.ts'
 import { type OwnApi, startOwnApi } from '../../test/bed/own.ts'
 import { theBed } from '../../test/bed/story.ts'
+import { applied, given, masked, stepsOf } from '../../test/recorded.ts'
 import { until } from '../../test/until.ts'
 import { realParts } from '../../tools/workshop.ts'
 import { annotations as ours } from '../api/keys.ts'
@@ -63,62 +63,11 @@ async function startEngine(name: string, tofu: string, way?: Reach): Promise<Man
 
 const readyz = async ({ address: { health } }: ManagerProcess) => (await fetch(`${health}/readyz`)).text()
 
-const read = (file: string) =>
-  parseAllDocuments(readFileSync(resolve(import.meta.dirname, '../../test/recorded', file), 'utf8')).map(
-    (document) => document.toJS() as unknown,
-  )
-const applied = read('applied.yaml') as KubeObject[]
-const recorded = read('steps.yaml') as { readonly step: string; readonly object: KubeObject }[]
-const stepsOf = (step: string) => recorded.filter((each) => each.step === step).map(({ object }) => object)
-const given = (name: string): KubeObject => {
-  const found = applied.find(({ metadata }) => metadata.name === name)
-  if (!found) throw new Error(`${name} was not recorded`)
-  return found
-}
-
-// As it is, in the form of the recording: what is ours beyond the recording is named here, and nothing else is left out.
-function masked(object: KubeObject, like: KubeObject): object {
-  const { uid: _, resourceVersion: __, creationTimestamp: ___, managedFields: ____, ...metadata } = object.metadata
-  const { generation: _____, ...kept } = metadata
-  const { [ours.plan]: ______, [ours.cli]: _______, ...notes } = kept.annotations ?? {}
-  const annotations = Object.fromEntries(
-    Object.entries(notes).map(([name, value]) => [name, name.includes('create') ? '<time>' : value]),
-  )
-  const status = object['status'] as { atProvider?: { checksum?: string }; conditions?: object[]; users?: number }
-  const { spec, status: ________, ...rest } = object
-  const isWorkspace = object.kind === 'Workspace'
-  return {
-    ...rest,
-    ...(spec !== undefined && !isWorkspace && { spec: like['spec'] }), // what a user wrote
-    metadata: {
-      ...kept,
-      ...(Object.keys(annotations).length > 0 ? { annotations } : { annotations: undefined }),
-      ...(kept.ownerReferences && { ownerReferences: kept.ownerReferences.map(({ uid: _uid, ...owner }) => owner) }),
-      ...(object.kind === 'ProviderConfigUsage' && { name: undefined }),
-      // The finalizer comes before the first plan, so that nothing is left behind.
-      ...(isWorkspace && !like.metadata.finalizers && { finalizers: undefined }),
-    },
-    ...(status && {
-      status: {
-        ...status,
-        ...(status.atProvider && {
-          atProvider: {
-            ...status.atProvider,
-            checksum: (like['status'] as typeof status).atProvider?.checksum && '<checksum>',
-          },
-        }),
-        ...(status.conditions && {
-          conditions: conditionsOf(object)
-            .filter(({ type }) => type !== 'UpToDate')
-            .map((condition) => ({
-              ...condition,
-              lastTransitionTime: '<time>',
-              ...(condition.message && { message: condition.message.replace(/echo "[^"]*"/, 'echo "<blob>"') }),
-            })),
-        }),
-      },
-    }),
-  }
+// The finalizer comes before the first plan, so that nothing is left behind.
+function asRecorded(object: KubeObject, like: KubeObject): object {
+  const isEarly = object.kind === 'Workspace' && !like.metadata.finalizers
+  const { finalizers: _, ...metadata } = object.metadata
+  return masked(isEarly ? { ...object, metadata } : object, like)
 }
 
 // Usages are named by uids: the recorded one is found by whose it is.
@@ -134,7 +83,7 @@ async function seeAsRecorded(step: string): Promise<void> {
   for (const like of stepsOf(step)) {
     const seen = async () => {
       const object = await lookFor(like)
-      return object && masked(object, like)
+      return object && asRecorded(object, like)
     }
     await expect.poll(seen, { timeout: 60_000, interval: 200 }).toEqual(like)
   }
