@@ -31,6 +31,7 @@ import { createEngine } from '../src/engine/engine.ts'
 import { gather, type Inputs, isVarFile } from '../src/engine/inputs.ts'
 import { createPass } from '../src/engine/pass.ts'
 import { createRecords } from '../src/engine/records.ts'
+import { stateNamespace as states } from '../src/engine/stateaccess.ts'
 import { createUsages } from '../src/engine/usages.ts'
 import { type Client, createClient, type Scope } from '../src/kube/client.ts'
 import { findAccess } from '../src/kube/find.ts'
@@ -69,7 +70,6 @@ export interface Stage {
   readonly objects: Readonly<Record<string, unknown>>
 }
 
-export const states = 'capt-terraform-state'
 const api = workspaceAPIs['tf.m.upbound.io']
 const engineCrds = resolve(import.meta.dirname, '../manifests/engine/crds.yaml')
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, with: () => silent, setLevel() {} }

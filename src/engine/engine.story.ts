@@ -2,29 +2,27 @@
 // Workspaces in both groups, held against what was recorded of Crossplane's provider.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lendAudit } from '../../test/bed/audit.ts'
-import { seeEstablished } from '../../test/bed/core.ts'
 import { conditionsOf } from '../../test/bed/describe.ts'
-import { engineKubeconfig, grantEngine, launchEngine } from '../../test/bed/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../../test/bed/faults/proxy.ts'
 import type { KubeObject, ObjectRef } from '../../test/bed/kube.ts'
 import type { Reach } from '../../test/bed/kubeconfig.ts'
 import { type ManagerProcess, readLog, seeReady } from '../../test/bed/manager.ts'
-import { type OwnApi, startOwnApi } from '../../test/bed/own.ts'
+import { type OwnEngines, startOwnEngines } from '../../test/bed/own-engines.ts'
 import { theBed } from '../../test/bed/story.ts'
+import { isConverged, seeConverged as seeWorkspaceConverged } from '../../test/lives.ts'
 import { applied, given, masked, stepsOf } from '../../test/recorded.ts'
 import { until } from '../../test/until.ts'
 import { realParts } from '../../tools/workshop.ts'
 import { annotations as ours } from '../api/keys.ts'
 import type { WorkspaceCondition } from '../api/workspace.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
+import { stateNamespace as states } from './stateaccess.ts'
 
 const patience = { withinSeconds: 90 }
-const manifests = resolve(import.meta.dirname, '../../manifests/engine')
-const states = 'capt-terraform-state'
-let api: OwnApi
+let api: OwnEngines
 let engine: ManagerProcess
 let work: string
 let calls: string // a file: one line a call
@@ -32,14 +30,15 @@ let proxy: FaultProxy | undefined
 
 beforeAll(async () => {
   const { tofu } = await realParts(['tofu'])
-  api = await startOwnApi('engine')
-  await api.kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(manifests, 'crds.yaml')])
-  await Promise.all([seeEstablished(api.kube), grantEngine(api.kube)])
+  api = await startOwnEngines('engine')
   work = join(api.home.folder, 'work')
   calls = join(api.home.folder, 'calls')
   // Tells what it is asked, then is OpenTofu.
   const told = join(api.home.folder, 'tofu')
-  writeFileSync(told, `#!/bin/sh\necho "$(basename "$(dirname "$PWD")") $*" >> ${calls}\nexec ${tofu} "$@"\n`)
+  writeFileSync(
+    told,
+    `#!/bin/sh\necho "$(basename "$(dirname "$PWD")") $(date +%s%3N) $*" >> ${calls}\nexec ${tofu} "$@"\n`,
+  )
   chmodSync(told, 0o755)
   writeFileSync(calls, '')
   engine = await startEngine('engine', told)
@@ -51,8 +50,7 @@ afterAll(async () => {
 })
 
 async function launch(name: string, tofu: string, way: Reach = api): Promise<ManagerProcess> {
-  const kubeconfig = await engineKubeconfig({ kube: api.kube, folder: api.home.folder }, way)
-  return launchEngine(api.home, { name, kubeconfig, tofu, work, flags: ['--poll=5s', '--poll-jitter=1s'] })
+  return api.launch(name, { tofu, work, way, flags: ['--poll=5s', '--poll-jitter=1s'] })
 }
 
 async function startEngine(name: string, tofu: string, way?: Reach): Promise<ManagerProcess> {
@@ -89,18 +87,15 @@ async function seeAsRecorded(step: string): Promise<void> {
   }
 }
 
-const callsOf = (object: KubeObject): string[] =>
+const callsOf = (object: KubeObject) =>
   readFileSync(calls, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith(`${object.metadata.uid} `))
-    .map((line) => line.split(' ')[1] ?? '')
+    .map((line) => ({ at: Number(line.split(' ')[1]), command: line.split(' ')[2] ?? '' }))
+const commandsOf = (object: KubeObject) => callsOf(object).map(({ command }) => command)
 const synced = (object: KubeObject) =>
   conditionsOf(object).find(({ type }) => type === 'Synced') as WorkspaceCondition | undefined
-const isConverged = (object: KubeObject) =>
-  synced(object)?.status === 'True' &&
-  synced(object)?.observedGeneration === object.metadata.generation &&
-  conditionsOf(object).some(({ type, status }) => type === 'Ready' && status === 'True')
-const seeConverged = async (ref: ObjectRef) => api.kube.see(ref, 'has converged', isConverged, patience)
+const seeConverged = async (ref: ObjectRef) => seeWorkspaceConverged(api.kube, ref)
 const eventsOf = async ({ metadata: { name } }: KubeObject) => {
   const events = await api.kube.list('events.k8s.io/v1', 'Event')
   return events.filter((event) => (event['regarding'] as { name: string }).name === name)
@@ -131,8 +126,9 @@ test('Workspaces of both groups become what was recorded, in four calls', async 
   await api.kube.apply(...both)
   for (const each of both) {
     const made = await seeConverged(each)
-    // Polls may have come since; what made it is at the beginning.
-    expect(callsOf(made).slice(0, 4)).toEqual(['init', 'plan', 'apply', 'output'])
+    const [init, plan, apply, output, ...polls] = commandsOf(made)
+    expect([init, plan, apply, output]).toEqual(['init', 'plan', 'apply', 'output'])
+    expect(polls).toEqual(polls.map(() => 'plan'))
     expect(made.metadata.annotations?.[ours.cli]).toBe('tofu 1.12.6')
   }
   await seeAsRecorded('ready')
@@ -149,7 +145,11 @@ test('an unchanged poll is one call and no write', async () => {
   const before = await seeConverged(given('sample'))
   const soFar = callsOf(before).length
   await until('it was polled twice', async () => (callsOf(before).length >= soFar + 2 ? true : undefined), patience)
-  expect(new Set(callsOf(before).slice(soFar))).toEqual(new Set(['plan']))
+  const polls = callsOf(before).slice(soFar)
+  expect(polls.map(({ command }) => command)).toEqual(polls.map(() => 'plan'))
+  // Polls are four seconds apart at least: what comes sooner is a second call of the same.
+  const gaps = polls.slice(1).map(({ at }, index) => at - (polls[index]?.at ?? 0))
+  expect(Math.min(...gaps)).toBeGreaterThan(3000)
   expect((await api.kube.read(before))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion)
 })
 
