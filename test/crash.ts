@@ -255,7 +255,7 @@ export async function liveThrough(site: Site, like: Life, strikes: readonly Stri
       const told = `the ${who} was struck ${how} its act ${at}${isMoved ? ' and came back elsewhere' : ''}`
       try {
         const life = await live(site, `life-${++lives}`, { strike, like })
-        if (life.struck === undefined) left.push({ ...strike, at: at - 1 })
+        if (life.struck === undefined && at > 1) left.push({ ...strike, at: at - 1 })
         judge(`${told}: ${life.struck}`, strike, life, like)
       } catch (error) {
         expect.soft(error, told).toBeUndefined()
