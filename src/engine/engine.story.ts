@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lendAudit } from '../../test/bed/audit.ts'
 import { conditionsOf } from '../../test/bed/describe.ts'
+import { engineKubeconfig } from '../../test/bed/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../../test/bed/faults/proxy.ts'
 import type { KubeObject, ObjectRef } from '../../test/bed/kube.ts'
 import type { Reach } from '../../test/bed/kubeconfig.ts'
@@ -50,7 +51,8 @@ afterAll(async () => {
 })
 
 async function launch(name: string, tofu: string, way: Reach = api): Promise<ManagerProcess> {
-  return api.launch(name, { tofu, work, way, flags: ['--poll=5s', '--poll-jitter=1s'] })
+  const kubeconfig = await engineKubeconfig({ kube: api.kube, folder: api.home.folder }, way)
+  return api.launch(name, { kubeconfig, tofu, work, flags: ['--poll=5s', '--poll-jitter=1s'] })
 }
 
 async function startEngine(name: string, tofu: string, way?: Reach): Promise<ManagerProcess> {

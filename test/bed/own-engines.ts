@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { realParts } from '../../tools/workshop.ts'
 import { seeEstablished } from './core.ts'
 import { type EngineLaunch, engineKubeconfig, grantEngine, launchEngine } from './engine.ts'
-import type { Reach } from './kubeconfig.ts'
 import { type ManagerProcess, seeReady } from './manager.ts'
 import { type OwnApi, startOwnApi } from './own.ts'
 
@@ -15,7 +14,7 @@ export interface OwnEngines extends OwnApi {
   start(name: string, how?: HowToLaunch): Promise<ManagerProcess>
 }
 
-type HowToLaunch = Partial<Omit<EngineLaunch, 'name' | 'kubeconfig'>> & { readonly way?: Reach }
+type HowToLaunch = Partial<Omit<EngineLaunch, 'name'>>
 
 export async function startOwnEngines(story: string): Promise<OwnEngines> {
   const { tofu } = await realParts(['tofu'])
@@ -23,9 +22,8 @@ export async function startOwnEngines(story: string): Promise<OwnEngines> {
   const { home, kube } = api
   await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', crds])
   await Promise.all([seeEstablished(kube), grantEngine(kube)])
-  const place = { kube, folder: home.folder }
-  const launch: OwnEngines['launch'] = async (name, { way = api, ...how } = {}) =>
-    launchEngine(home, { name, kubeconfig: await engineKubeconfig(place, way), tofu, ...how })
+  const kubeconfig = await engineKubeconfig({ kube, folder: home.folder }, api)
+  const launch: OwnEngines['launch'] = async (name, how = {}) => launchEngine(home, { name, kubeconfig, tofu, ...how })
   return {
     ...api,
     launch,
