@@ -12,7 +12,7 @@ import { expect } from 'vitest'
 import type { Condition } from '../src/api/condition.ts'
 import { labels, annotations as ours } from '../src/api/keys.ts'
 import { CustomResourceDefinition, Namespace, Secret } from '../src/api/neighbours.ts'
-import { isWithin, type JsonRecord } from '../src/api/record.ts'
+import { isRecord, isWithin, type JsonRecord, readJson } from '../src/api/record.ts'
 import {
   apiVersionOf,
   type Key,
@@ -518,6 +518,7 @@ function masked(object: KubeObject, namespace: string): readonly [string, unknow
   const { [ours.plan]: ___, [ours.approve]: ____, [ours.state]: _____, ...notes } = annotations
   const text = JSON.stringify({ ...object, metadata: { ...metadata, annotations: notes } }, (key, value: unknown) => {
     if (key === 'conditions') return (value as readonly Condition[]).toSorted(byType)
+    if (key === 'run' && isOver(value)) return undefined
     return ['salt', 'plan.gz', 'inputs', 'state', 'tfstate'].includes(key) ? '<bytes>' : value
   })
   const plain = text
@@ -527,6 +528,12 @@ function masked(object: KubeObject, namespace: string): readonly [string, unknow
     .replaceAll(namespace, '<namespace>')
   const { kind, metadata: meta } = JSON.parse(plain) as KubeObject
   return [`${kind} ${meta.name}`, JSON.parse(plain)]
+}
+
+// A run that was cut off and is over may stay in the engine's memory, so that it knows the lock it has left.
+function isOver(run: unknown): boolean {
+  const noted = typeof run === 'string' ? readJson(Buffer.from(run, 'base64').toString()) : undefined
+  return isRecord(noted) && noted['isOver'] === true
 }
 
 function byType(a: Condition, b: Condition): number {
