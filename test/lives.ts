@@ -33,10 +33,13 @@ export async function seeSaying(kube: Kube, ref: ObjectRef, type: string, reason
 }
 
 // A Workspace, by the whole rule: of an earlier generation both may be True for minutes.
-export function isConverged(object: KubeObject): boolean {
-  const synced = conditionOf(object, 'Synced')
-  const isReady = conditionOf(object, 'Ready')?.status === 'True'
-  return isReady && synced?.status === 'True' && synced.observedGeneration === object.metadata.generation
+export function isConverged({
+  metadata,
+  status,
+}: Pick<KubeObject, 'metadata'> & { readonly status?: unknown }): boolean {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Told[] }
+  const [ready, synced] = ['Ready', 'Synced'].map((type) => conditions.find((each) => each.type === type))
+  return ready?.status === 'True' && synced?.status === 'True' && synced.observedGeneration === metadata.generation
 }
 
 export async function seeConverged(kube: Kube, workspace: ObjectRef): Promise<KubeObject> {
@@ -63,6 +66,7 @@ export async function askAgain(kube: Kube, workspace: ObjectRef, when: string): 
 }
 
 export interface State {
+  readonly lineage: string
   readonly resources: readonly {
     readonly name: string
     readonly instances: readonly { readonly attributes: Record<string, unknown> }[]

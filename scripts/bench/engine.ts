@@ -13,6 +13,7 @@ import { engineUser } from '../../test/bed/engine.ts'
 import { launchManager, type ManagerProcess, managerKubeconfig, managerUser, seeReady } from '../../test/bed/manager.ts'
 import type { OwnApi } from '../../test/bed/own.ts'
 import { startOwnEngines } from '../../test/bed/own-engines.ts'
+import { isConverged } from '../../test/lives.ts'
 import { realParts } from '../../tools/workshop.ts'
 import type { Figure } from './figure.ts'
 import { type MemoryWatch, watchMemory } from './process.ts'
@@ -91,11 +92,6 @@ function aWorkspace(name: string, module = small): Workspace {
   }
 }
 
-function isConverged({ metadata, status }: Workspace): boolean {
-  const [ready, synced] = ['Ready', 'Synced'].map((type) => status?.conditions?.find((each) => each.type === type))
-  return ready?.status === 'True' && synced?.status === 'True' && synced.observedGeneration === metadata.generation
-}
-
 interface Single {
   readonly seconds: number
   readonly calls: number
@@ -116,7 +112,12 @@ async function quiet({ calls }: Stage): Promise<number> {
 }
 
 // From the moment it is asked for until a watch sees it done.
-async function once(stage: Stage, name: string, ask: () => Promise<unknown>, isDone = isConverged): Promise<Single> {
+async function once(
+  stage: Stage,
+  name: string,
+  ask: () => Promise<unknown>,
+  isDone: (workspace: Workspace) => boolean = isConverged,
+): Promise<Single> {
   const [began, before] = [performance.now(), stage.calls()]
   await ask()
   const [at = Number.NaN] = await stage.seen.of([keyFor(name)], isDone)
