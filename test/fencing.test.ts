@@ -20,6 +20,7 @@ const record = ({ by, seconds, revision }: Deed, more: Partial<AuditRecord>): Au
   namespace: 'default',
   name: 'vpc',
   code: 200,
+  isForbidden: false,
   body: {},
   resourceVersion: String(revision),
   ...more,

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { CAPTCluster } from './captcluster.ts'
-import { tellConditions, vocabulary, writeFailed } from './condition.ts'
+import { tellConditions, vocabulary, wasSaid, writeFailed } from './condition.ts'
 import { kinds } from './kinds.ts'
 
 const say = vocabulary(CAPTCluster.words)
@@ -56,6 +56,15 @@ describe('the conditions an object is to have', () => {
   test('of two about one type the later counts', () => {
     const told = tellConditions(before, { ...telling, said: [tell('Ready', 'Valid'), writeFailed('503')] })
     expect(told[0]).toMatchObject({ status: 'Unknown', reason: 'WriteFailed', message: '503' })
+  })
+
+  test('a message is never longer than anybody reads, and said again it is no news', () => {
+    const said = tell('Ready', 'Invalid', 'x'.repeat(40_000))
+    const told = tellConditions(before, { ...telling, said: [said] })
+    expect(told[0]?.message).toHaveLength(4094)
+    expect(wasSaid(said, told)).toBe(true)
+    expect(wasSaid(tell('Ready', 'Invalid', 'y'), told)).toBe(false)
+    expect(wasSaid(said, undefined)).toBe(false)
   })
 
   test('those that are to stay stay to the letter, their generation too', () => {

@@ -1,6 +1,7 @@
 // Conditions: what an object says of itself, in the form all of Kubernetes uses, from a closed vocabulary per kind.
 import type * as z from 'zod'
 import { integer, listBy, object, oneOf, text } from './schema.ts'
+import { shortened } from './text.ts'
 
 const condition = () =>
   object({
@@ -76,6 +77,15 @@ export interface Telling {
   readonly now: string
 }
 
+// Nobody reads on, and one that the API server refuses would keep all of them from being told.
+const longestMessage = 4096
+
+// Whether an object says just this already: then it is no news.
+export function wasSaid({ type, reason, message }: Said, before: readonly Condition[] = []): boolean {
+  const told = shortened(message, longestMessage)
+  return before.some((each) => each.type === type && each.reason === reason && each.message === told)
+}
+
 // The conditions an object is to have. One that says the same as before is the same to the letter, time included.
 export function tellConditions(
   before: readonly Condition[],
@@ -96,6 +106,7 @@ export function tellConditions(
     const old = before.find((each) => each.type === type)
     if (old && others === 'stay' && stays.has(type)) return old
     const lastTransitionTime = old?.status === status ? old.lastTransitionTime : now
-    return { type, status, reason, message, observedGeneration: generation, lastTransitionTime }
+    const told = shortened(message, longestMessage)
+    return { type, status, reason, message: told, observedGeneration: generation, lastTransitionTime }
   })
 }

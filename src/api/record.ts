@@ -28,7 +28,7 @@ export function isWithin(part: unknown, whole: unknown): boolean {
       Object.entries(part).every(([name, value]) => value === undefined || isWithin(value, whole[name]))
     )
   }
-  return Object.is(part, whole)
+  return part === whole
 }
 
 // The merge patch that makes `before` into `after`. A null cannot be written that way: it counts as nothing.

@@ -75,6 +75,7 @@ const unfinished = {
   NoEngine: 'False',
   AmbiguousEngine: 'False',
   NameTaken: 'False',
+  WorkspaceDeleted: 'False', // by hand: it is made again
   RevisionGone: 'False', // the template has not the revision that is pinned, and there is no Workspace yet
   Planning: 'False',
   Creating: 'False',

@@ -1,7 +1,7 @@
 // Runs controllers: what the cache tells becomes keys for their workers, a pass looks, decides and carries out. Who leads is
 // not its business; it works between `work` and `stop`.
 import { watchFilterLabel } from '../api/contract.ts'
-import { type Key, type KubeObject, readKey, tellKey } from '../api/resource.ts'
+import { type Key, type KubeObject, keyOf, readKey, tellKey } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import type { Cache } from './cache.ts'
 import type { Clock } from './clock.ts'
@@ -56,10 +56,14 @@ export function createManager(options: ManagerOptions): Manager {
       scope: { ...source.scope, ...(isHere && { namespace }) },
       ...(source.indexes && { indexes: source.indexes }),
       onChange({ what, object, before }: Change<KubeObject>) {
-        const urgency = what === 'resync' ? 'resync' : 'change'
-        for (const key of source.wakes(object, kind, cache)) queue.add(tellKey(key), urgency)
+        if (what === 'resync') {
+          // Each is looked at again by itself: neighbours that are as they were have nothing to say to it.
+          if (source.resource === kind) queue.add(tellKey(keyOf(object)), 'resync')
+          return
+        }
+        for (const key of source.wakes(object, kind, cache)) queue.add(tellKey(key), 'change')
         // What an object no longer names wants to know it, too.
-        if (before) for (const key of source.wakes(before, kind, cache)) queue.add(tellKey(key), urgency)
+        if (before) for (const key of source.wakes(before, kind, cache)) queue.add(tellKey(key), 'change')
       },
     })
   }

@@ -8,6 +8,7 @@ import { hashOf } from '../api/canonical.ts'
 import { microTime } from '../api/microtime.ts'
 import { Event } from '../api/neighbours.ts'
 import { apiVersionOf, type KubeObject, keyOf, tellRef } from '../api/resource.ts'
+import { shortened } from '../api/text.ts'
 import type { Client } from '../kube/client.ts'
 import { isAlreadyThere, isNotFound } from '../kube/errors.ts'
 import type { Clock } from './clock.ts'
@@ -83,7 +84,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         type,
         reason,
         action,
-        note: cut(note),
+        note: shortened(note, longestNote),
         regarding,
       }
       const fresh = { count: 1, isThere: false, sentAt: now - minuteMs, dueAt: now }
@@ -158,15 +159,6 @@ function referenceTo({ apiVersion, kind, metadata: { name, namespace, uid } }: K
 // A name may have 253 characters, and no part of it between dots may end with a dash.
 function eventName(object: string, hash: string): string {
   return `${object.slice(0, 200).replace(/[-.]+$/, '')}.${hash}`
-}
-
-// Never within a character.
-function cut(note: string): string {
-  const bytes = Buffer.from(note)
-  if (bytes.length <= longestNote) return note
-  let end = longestNote - Buffer.byteLength('…')
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return `${bytes.toString('utf8', 0, end)}…`
 }
 
 // Remembers what was set last.

@@ -1,12 +1,12 @@
 // Of which class an error of Terraform is, and what to do about it. Pure. Only the words are known here: the error was taken out of
 // what Terraform printed before.
-import { annotations } from '../api/keys.ts'
 
 export type FailureClass = 'quota' | 'credentials' | 'dependency' | 'timeout' | 'lock' | 'syntax' | 'unknown'
 
 export interface Diagnosis {
   readonly class: FailureClass
   readonly hint: string // what to do
+  readonly lock?: string // the id of the lock that is in the way
 }
 
 interface TerraformError {
@@ -26,13 +26,19 @@ const rules: readonly Rule[] = [
   {
     class: 'lock',
     says: /\bstate lock\b|\bstate is already locked\b|\bstate blob is already locked\b/i,
-    hint: `wait until the run that holds it ends; if that run is gone for sure, release the lock: kubectl annotate wtapply NAME ${annotations.unlock}=LOCK`,
+    hint: 'wait until the run that holds it ends; if that run is gone for sure, release the lock',
   },
   {
     class: 'syntax',
     in: 'title',
     says: /^Unsupported (?:Terraform|OpenTofu) Core version/i,
     hint: 'run it with an engine that has the version the module asks for, or take an older version of the module',
+  },
+  {
+    class: 'syntax',
+    in: 'title',
+    says: /^Backend (?:configuration|type) changed/i,
+    hint: 'the state would be looked for elsewhere: put the backend in the ProviderConfig back, or move the state there and give initArgs -reconfigure',
   },
   {
     class: 'syntax',
@@ -137,7 +143,8 @@ const readLength = 16_384 // what is said further down is of other things
 export function diagnosed({ title, detail }: TerraformError): Diagnosis {
   const all = `${title} ${detail}`.slice(0, readLength).replace(/\s+/g, ' ')
   const found = rules.find(({ in: where, says }) => says.test(where === 'title' ? title : all)) ?? unknown
-  return { class: found.class, hint: found.hint.replace('LOCK', lockIn(detail) ?? 'ID') }
+  const lock = found.class === 'lock' ? lockIn(detail) : undefined
+  return { class: found.class, hint: found.hint, ...(lock !== undefined && { lock }) }
 }
 
 // The id of the lock that an error speaks of.

@@ -184,6 +184,7 @@ describe('a failure has a class and a hint:', () => {
     ],
     ['unknown', anError('creating Something: oh no'), 'has the whole error'],
     ['unknown', anError('Resource precondition failed', 'A node group has 1 to 10 nodes.'), 'a check of its own'],
+    ['syntax', anError('Backend configuration changed'), 'the state would be looked for elsewhere'],
     ['quota', anError('Resource precondition failed', 'VcpuLimitExceeded: too many.'), 'Service Quotas'],
   ])('%s', (kind, text, hint) => {
     const failure = readFailure(packed(text))
@@ -231,7 +232,7 @@ describe('a failure has a class and a hint:', () => {
     const {
       class: kind,
       summary,
-      hint,
+      lock,
     } = readFailure(
       packed(`
 Error: Error acquiring the state lock
@@ -254,7 +255,7 @@ by multiple users at the same time.
     expect(summary).toBe(
       'Error acquiring the state lock: held by root@engine-0 since 2026-11-15 23:22:53.5 +0000 UTC for OperationTypeApply, lock ID 9db590f1-b6fe-c5f2-2678-8804f089deba',
     )
-    expect(hint).toContain('capt.appthrust.io/unlock=9db590f1-b6fe-c5f2-2678-8804f089deba')
+    expect(lock).toBe('9db590f1-b6fe-c5f2-2678-8804f089deba')
   })
 })
 

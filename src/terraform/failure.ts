@@ -1,6 +1,7 @@
 // Reads what an engine says when Terraform failed: what went wrong in one line, of which class it is, and what to do. Pure.
 import { stripVTControlCharacters } from 'node:util'
 import { constants, gunzipSync } from 'node:zlib'
+import { shortened } from '../api/text.ts'
 import { diagnosed, type FailureClass, lockIn } from './diagnosis.ts'
 import { interruptions } from './failureform.ts'
 import { scrub } from './scrub.ts'
@@ -10,6 +11,7 @@ export interface Failure {
   readonly summary: string // one line of at most 400 characters; the same for the same failure, however often it happens
   readonly class: FailureClass
   readonly hint: string // what to do
+  readonly lock?: string // the id of the lock that is in the way
   readonly text: string // all of it, at most 64 KiB
 }
 
@@ -29,7 +31,7 @@ export function readFailure(message: string, secrets: readonly string[] = []): F
   const text = printed === undefined ? said : scrub(printed, secrets)
   const [first, ...others] = isInterrupted(said) ? [] : errorsIn(text)
   const error = first ?? { title: oneLine(said), where: '', detail: '' }
-  return { step, summary: summaryOf(error, others.length), ...diagnosed(error), text: cut(text, textLength) }
+  return { step, summary: summaryOf(error, others.length), ...diagnosed(error), text: shortened(text, textLength) }
 }
 
 function isInterrupted(said: string): boolean {
@@ -106,7 +108,7 @@ function summaryOf(error: TerraformError, others: number): string {
   const detail = oneLine(heldBy(error.detail) ?? error.detail)
   const more = others > 0 ? ` (and ${others} more)` : ''
   const line = oneLine(steady([where ? `${title} (${where})` : title, detail].filter(Boolean).join(': ')))
-  return cut(line || 'nothing was said of why', summaryLength - more.length) + more
+  return shortened(line || 'nothing was said of why', summaryLength - more.length) + more
 }
 
 // Who holds a lock, of what Terraform lists.
@@ -128,17 +130,4 @@ function steady(line: string): string {
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
-}
-
-// To so many bytes, with a sign that there was more.
-function cut(text: string, longest: number): string {
-  const bytes = Buffer.from(text)
-  if (bytes.length <= longest) return text
-  const more = '…'
-  return (
-    bytes
-      .subarray(0, longest - Buffer.byteLength(more))
-      .toString('utf8')
-      .replace(/\uFFFD+$/, '') + more
-  )
 }

@@ -60,15 +60,21 @@ describe('in a connection Secret', () => {
     ['what is not there is not', 'absent', undefined],
     ['what every object has is not there', 'constructor', undefined],
   ])('%s', (_, path, value) => {
-    expect(pickConnection(secret, path)).toEqual(value)
+    expect(pickConnection(secret, path)?.value).toEqual(value)
   })
 
   test('lists and objects come back as they were', () => {
     const values = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()))
     fc.assert(
       fc.property(values, (value) => {
-        expect(pickConnection(aConnection({ x: value }), 'x')).toEqual(JSON.parse(JSON.stringify(value)))
+        expect(pickConnection(aConnection({ x: value }), 'x')?.value).toEqual(JSON.parse(JSON.stringify(value)))
       }),
     )
+  })
+
+  test('what is read as JSON may have been text, and is there as that, too', () => {
+    const text = '{ "auths": {} }'
+    expect(pickConnection(aConnection({ text }), 'text')).toEqual({ value: { auths: {} }, text })
+    expect(pickConnection(aConnection({ text }), 'text.auths')).toEqual({ value: {} })
   })
 })

@@ -15,10 +15,16 @@ export function pick(outputs: unknown, path: string): unknown {
 // The same in a connection Secret, where sensitive outputs are, too. There text stands as it is and everything else as JSON, and
 // nothing tells which it was: a number 3 and a text "3" look alike. So an output is text, which Terraform converts where a
 // variable wants a number or a boolean. It is read as JSON where a path leads into it, and where it is all of a JSON list or object.
-export function pickConnection(data: Readonly<Record<string, string>>, path: string): unknown {
+// `text` is what it may have been instead, for a variable that wants text.
+export function pickConnection(
+  data: Readonly<Record<string, string>>,
+  path: string,
+): { readonly value: unknown; readonly text?: string } | undefined {
   const [output = '', ...within] = path.split('.')
   if (!Object.hasOwn(data, output)) return undefined
   const text = Buffer.from(data[output] ?? '', 'base64').toString('utf8')
-  const value = within.length > 0 || /^[[{]/.test(text) ? (readJson(text) ?? text) : text
-  return within.length > 0 ? pick(value, within.join('.')) : value
+  const json = within.length > 0 || /^[[{]/.test(text) ? readJson(text) : undefined
+  if (within.length === 0) return json === undefined ? { value: text } : { value: json, text }
+  const value = pick(json, within.join('.'))
+  return value === undefined ? undefined : { value }
 }

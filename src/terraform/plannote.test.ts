@@ -14,7 +14,7 @@ const anyNote = fc.record(
     gone: fc.array(fc.string()),
     again: fc.array(fc.string()),
     held: fc.constantFrom('Destructive', 'Interrupted', 'AnotherCLI'),
-    begun: fc.record({ revision: fc.string(), at: fc.string() }),
+    begun: fc.record({ revision: fc.string(), at: fc.constant('2026-11-16T12:00:00Z') }),
   },
   { requiredKeys: ['id', 'create', 'update', 'replace', 'delete', 'gone'] },
 )

@@ -28,7 +28,7 @@ export function tellPlanNote(note: PlanNote): string {
   return JSON.stringify(note)
 }
 
-// Anybody may write an annotation: what is not such a note is no note.
+// What is not such a note is no note.
 export function readPlanNote(text: string | undefined): PlanNote | undefined {
   const note = readJson(text ?? '')
   if (!isRecord(note) || typeof note['id'] !== 'string' || note['id'] === '') return undefined
@@ -63,7 +63,12 @@ export function tellChanges(note: Omit<PlanNote, 'id'>): string {
 }
 
 function isBegun(value: unknown): value is Begun {
-  return isRecord(value) && typeof value['revision'] === 'string' && typeof value['at'] === 'string'
+  return isRecord(value) && typeof value['revision'] === 'string' && isTime(value['at'])
+}
+
+// Anybody may write an annotation.
+export function isTime(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 64 && !Number.isNaN(Date.parse(value))
 }
 
 function isCount(value: unknown): value is number {

@@ -2,7 +2,7 @@
 import { annotations } from '../api/keys.ts'
 import { crossplane, type Workspace, type WorkspaceCondition } from '../api/workspace.ts'
 import { type Failure, readFailure } from './failure.ts'
-import { type PlanNote, readPlanNote } from './plannote.ts'
+import { isTime, type PlanNote, readPlanNote } from './plannote.ts'
 import { isAllowed } from './policies.ts'
 
 export type Stage =
@@ -93,9 +93,9 @@ function isBegun({ metadata: { annotations: notes = {} } }: Workspace): boolean 
 function creatingSince({ metadata: { annotations: notes = {} } }: Workspace): string | undefined {
   const began = notes[crossplane.createPending]
   const ended = [notes[crossplane.createSucceeded], notes[crossplane.createFailed]]
-  return began !== undefined && ended.every((each) => each === undefined || Date.parse(each) < Date.parse(began))
-    ? began
-    : undefined
+  const isOpen =
+    began !== undefined && ended.every((each) => each === undefined || Date.parse(each) < Date.parse(began))
+  return isOpen && isTime(began) ? began : undefined
 }
 
 // Crossplane's own word for it, which only newer engines and ours say.

@@ -88,6 +88,15 @@ const secret = (value: unknown): Found => ({ is: 'known', value, isSensitive: tr
 const known = (value: unknown): Found => ({ is: 'known', value, isSensitive: false })
 const missing: Found = { is: 'missing', why: 'apply net has no output vpc_id yet' }
 
+test.each<[string, string, readonly Declared[] | undefined, unknown]>([
+  ['by the module', 'variable "auth" {\n  type = string\n}', undefined, '{"a":1}'],
+  ['by the template', 'variable "auth" {}', [aVariable('auth', { type: 'string' })], '{"a":1}'],
+  ['by nobody', 'variable "auth" {}', undefined, { a: 1 }],
+])('a sensitive output that may be text or JSON is text where that is asked for: %s', (_, module, declared, value) => {
+  const found = { auth: { is: 'known', value: { a: 1 }, text: '{"a":1}', isSensitive: true } } as const
+  expect(secretsOf(rendered({ module, found, ...(declared && { declared }) }))).toEqual({ auth: value })
+})
+
 test('an apply of a template makes a whole Workspace, for the whole cluster', () => {
   const situation: Situation = {
     module: 'variable "name" {}\nvariable "key" {\n  sensitive = true\n}\n',
@@ -629,6 +638,11 @@ describe('it is refused, with what, where and what to do:', () => {
       "UnsafeValue: spec.variables.name.a[0] is not in Unicode's normal form NFC",
     ],
     ['half a character', { variables: { name: '\ud83d' } }, 'UnsafeValue: spec.variables.name holds half a character'],
+    [
+      'a number without end',
+      { variables: { name: [JSON.parse('1e400') as unknown] } },
+      'UnsafeValue: spec.variables.name[0] is larger than any number that can be passed on',
+    ],
     [
       'an integer that nobody can hold',
       { variables: { name: [2 ** 53] } },

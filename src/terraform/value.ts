@@ -12,6 +12,8 @@ export function unsafeIn(value: unknown, at = 'value'): string | undefined {
       return `${place} holds half a character, which no text in Unicode can: write the whole of it`
     if (typeof each === 'string' && each !== each.normalize('NFC'))
       return `${place} is not in Unicode's normal form NFC, into which Terraform would bring it: write it so`
+    if (typeof each === 'number' && !Number.isFinite(each))
+      return `${place} is larger than any number that can be passed on: write it as text`
     if (typeof each === 'number' && Number.isInteger(each) && !Number.isSafeInteger(each))
       return `${place} is an integer beyond 2^53, which JSON readers round: write it as text`
     if (Array.isArray(each))

@@ -10,7 +10,12 @@ import { unsafeIn } from './value.ts'
 
 // A value of `variablesFrom`, as it was found.
 export type Found =
-  | { readonly is: 'known'; readonly value: unknown; readonly isSensitive: boolean } // from a Secret, or a sensitive output
+  | {
+      readonly is: 'known'
+      readonly value: unknown
+      readonly text?: string // where it may just as well be that
+      readonly isSensitive: boolean // from a Secret, or a sensitive output
+    }
   | { readonly is: 'missing'; readonly why: string } // what is not there, for people
 
 type Reason = 'MissingVariables' | 'UnknownVariables' | 'InvalidVariables' | 'UnsafeValue'
@@ -23,6 +28,7 @@ interface Asked {
 }
 
 export interface Given extends Filling {
+  readonly text?: string
   readonly at: string // for people
 }
 
@@ -59,15 +65,16 @@ export interface Passed {
 }
 
 export function passed(offered: Offered, refuse: Refuse): Passed {
-  const { template, given, shape } = offered
+  const { template, given: all, shape } = offered
   tellMissing(offered, refuse)
   const declared = new Map(template.spec.variables?.map((each) => [each.name, each]))
   const theirs = new Map(shape?.variables.map((each) => [each.name, each]))
   const plain = new Map<string, unknown>()
   const secret = new Map<string, unknown>()
-  for (const [name, { value, isSensitive, at }] of [...given].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [name, { value: given, text, isSensitive, at }] of [...all].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     if (!isPassed(name, offered)) continue
     const types = [declared.get(name)?.type, theirs.get(name)?.type]
+    const value = text !== undefined && types.some((type) => type?.trim() === 'string') ? text : given
     const wrong = types.map((type) => type && misfitOf(type, value, at)).find((complaint) => complaint)
     const unsafe = unsafeIn(value, at)
     if (wrong !== undefined) refuse('InvalidVariables', wrong)

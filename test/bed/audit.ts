@@ -16,6 +16,7 @@ export interface AuditRecord {
   readonly namespace: string
   readonly name: string
   readonly code: number
+  readonly isForbidden: boolean // for want of a right, not because of what was asked: in a namespace that goes nothing is made
   readonly body: unknown // what a write sent; never of a Secret
   readonly resourceVersion: string // of the object as a write left it, where the policy keeps answers; else empty
 }
@@ -102,6 +103,7 @@ interface AuditEvent {
     readonly name?: string
   }
   readonly responseStatus?: { readonly code?: number }
+  readonly annotations?: Readonly<Record<string, string>>
   readonly requestObject?: unknown
   readonly responseObject?: { readonly metadata?: { readonly resourceVersion?: string } }
 }
@@ -120,6 +122,7 @@ function recordOf(event: AuditEvent): AuditRecord {
     namespace: object.namespace ?? '',
     name: object.name ?? '',
     code: event.responseStatus?.code ?? 0,
+    isForbidden: event.annotations?.['authorization.k8s.io/decision'] === 'forbid',
     body: event.requestObject,
     resourceVersion: event.responseObject?.metadata?.resourceVersion ?? '',
   }

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import type { TLSSocket } from 'node:tls'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { serviceAccount } from '../../scripts/generated/rbac.ts'
 import { type LogLine, readLog } from '../bed/manager.ts'
 import { theBed } from '../bed/story.ts'
 import { until } from '../until.ts'
@@ -204,7 +205,7 @@ async function refuseEventsIn(where: string): Promise<void> {
 }
 
 test('no token is in the log', () => {
-  const own = bed.manager ? tokensIn(`${bed.folder}/manager-${new URL(bed.server).port}.kubeconfig`) : []
+  const own = bed.manager ? tokensIn(`${bed.folder}/${serviceAccount}-${new URL(bed.server).port}.kubeconfig`) : []
   const tokens = [...own, scraper, stranger, operator]
   expect(tokens.filter((token) => token.split('.').length === 3)).toHaveLength(4)
   const log = readFileSync(manager.log, 'utf8')

@@ -4,11 +4,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stateNamespace } from '../../src/engine/stateaccess.ts'
-import { lendAudit } from '../bed/audit.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { type ManagerProcess, seeReady } from '../bed/manager.ts'
 import { type OwnEngines, startOwnEngines } from '../bed/own-engines.ts'
-import { theBed } from '../bed/story.ts'
 import { aWorkspace } from '../given.ts'
 import { conditionOf, patience, seeConverged } from '../lives.ts'
 import { until } from '../until.ts'
@@ -20,8 +18,8 @@ beforeAll(async () => {
   own = await startOwnEngines('troubles')
   engine = await own.start('engine', { flags: ['--timeout=25s'] })
 }, 300_000)
+// What it did is not judged with the rest: an API server that has just come back knows no roles yet, and forbids everything.
 afterAll(async () => {
-  if (own) await lendAudit(theBed(), own.auditLog, 'troubles-story')
   await own?.home.end()
 })
 

@@ -1,6 +1,5 @@
 // What is to be said of a WorkspaceTemplate: whether it can work, its revision, who uses it. No I/O, no clock, no memory.
-import type { Condition, Said } from '../../api/condition.ts'
-import { vocabulary } from '../../api/condition.ts'
+import { type Condition, type Said, vocabulary, wasSaid } from '../../api/condition.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
 import { complaintsOf, revisionOf } from '../../terraform/template.ts'
@@ -36,9 +35,7 @@ function judged(template: WorkspaceTemplate): Said {
 }
 
 // An event when it is found wanting, once for each complaint.
-function news(ready: Said, before: readonly Condition[] = []): readonly Effect[] {
-  if (ready.status === 'True' || before.some(({ type, message }) => type === ready.type && message === ready.message)) {
-    return []
-  }
+function news(ready: Said, before: readonly Condition[] | undefined): readonly Effect[] {
+  if (ready.status === 'True' || wasSaid(ready, before)) return []
   return [{ do: 'tell', type: 'Warning', reason: ready.reason, note: ready.message }]
 }

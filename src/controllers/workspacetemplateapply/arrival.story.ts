@@ -38,12 +38,12 @@ const definitions = (file: string, group: string) =>
   parseAllDocuments(readFileSync(resolve(root, file), 'utf8'))
     .map((document) => document.toJS() as KubeObject)
     .filter(({ metadata }) => metadata.name.endsWith(`.${group}`))
-const sees = async (apply: KubeObject, reason: string) =>
+const sees = async (apply: KubeObject, reason: string, within = patience) =>
   api.kube.see(
     apply,
     `is ${reason}`,
     (seen) => conditionsOf(seen).some((each) => each.type === 'Ready' && each.reason === reason),
-    patience,
+    within,
   )
 async function launch(name: string) {
   const kubeconfig = await managerKubeconfig({ kube: api.kube, folder: api.home.folder }, api)
@@ -95,3 +95,34 @@ test('an engine that comes later is found, a second one makes no difference, and
   expect(writes.filter(({ name }) => name === 'last')).not.toEqual([])
   await second.member.kill('SIGTERM')
 })
+
+test('an engine that gives no sign for two minutes is told, in every API; one that has left a usage is at work', async () => {
+  const groups = ['tf.upbound.io', 'tf.m.upbound.io', 'opentofu.upbound.io', 'opentofu.m.upbound.io'] as const
+  const files = ['manifests/engine/crds.yaml', 'test/bed/other-engine-crds.yaml']
+  await api.kube.apply(...groups.flatMap((group) => files.flatMap((file) => definitions(file, group))))
+  const manager = await launch('third')
+  onTestFinished(async () => manager.member.kill('SIGTERM'))
+  const usingIn = (group: string, name: string) =>
+    named('WorkspaceTemplateApply', name, { templateRef: { name: group } })
+  const silent = groups.map((group) => usingIn(group, `in.${group}`))
+  const busy = usingIn('tf.m.upbound.io', 'busy')
+  await api.kube.apply(
+    ...groups.map((group) =>
+      named('WorkspaceTemplate', group, { workspaceAPI: group, template: { spec: { forProvider } } }),
+    ),
+  )
+  await api.kube.apply(...silent, busy)
+  const workspace = { apiVersion: 'tf.m.upbound.io/v1beta1', kind: 'Workspace', metadata: busy.metadata }
+  const { metadata } = await api.kube.see(workspace, 'is made', () => true, patience)
+  await api.kube.apply({
+    apiVersion: 'tf.m.upbound.io/v1beta1',
+    kind: 'ProviderConfigUsage',
+    metadata: { name: metadata.uid ?? '', namespace: 'default' },
+    providerConfigRef: { kind: 'ClusterProviderConfig', name: 'default' },
+    resourceRef: { apiVersion: workspace.apiVersion, kind: workspace.kind, name: 'busy' },
+  })
+  const told = await Promise.all(silent.map(async (each) => sees(each, 'EngineSilent', { withinSeconds: 220 })))
+  const messages = told.map((each) => conditionsOf(each).find(({ type }) => type === 'Ready')?.message ?? '')
+  for (const [index, group] of groups.entries()) expect(messages[index]).toContain(`the one that serves ${group} runs`)
+  await sees(busy, 'Planning')
+}, 320_000)

@@ -35,11 +35,30 @@ import { keyOf } from '../../api/resource.ts'
 import { crossplane, type Workspace, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Plan } from '../../runtime/plan.ts'
+import { tellFailure } from '../../terraform/failureform.ts'
 import { externalNameOf } from '../../terraform/identity.ts'
 import { revisionOf } from '../../terraform/template.ts'
 import { decide } from './decide.ts'
 import { finalizer } from './finalizer.ts'
 import type { Seen } from './seen.ts'
+
+const lockError = `
+Error: Error acquiring the state lock
+
+Lock Info:
+  ID:        9db590f1
+  Operation: OperationTypeApply
+  Who:       root@engine-0
+`
+
+// What was said of it is in its status.
+function saidToBeDeleted(seen: Seen): Seen {
+  const conditions = decide(seen).conditions.map((each) => ({ ...each, lastTransitionTime: '' }))
+  return { ...seen, apply: changed(seen.apply, {}, {}, { conditions }) }
+}
+function deletedByHand(metadata: object = {}, spec: object = {}): Seen {
+  return saidToBeDeleted(having(altered(made(), { ...going, ...metadata }, spec)))
+}
 
 describe('while it is to stay', () => {
   test.each<{ when: string; seen: Seen; ready: string; does: string }>([
@@ -143,8 +162,20 @@ describe('while it is to stay', () => {
     {
       when: 'the Workspace was deleted by hand',
       seen: having(altered(made(), going)),
-      ready: 'Applying=False',
-      does: 'patch Workspace team/vpc, tell WorkspaceDeleted',
+      ready: 'WorkspaceDeleted=False',
+      does: 'tell WorkspaceDeleted',
+    },
+    {
+      when: 'the Workspace was deleted by hand, and that was said a moment ago',
+      seen: deletedByHand({ deletionTimestamp: '2026-11-16T11:59:55Z' }),
+      ready: 'WorkspaceDeleted=False',
+      does: '',
+    },
+    {
+      when: 'the Workspace was deleted by hand, and that was said',
+      seen: deletedByHand(),
+      ready: 'WorkspaceDeleted=False',
+      does: 'patch Workspace team/vpc',
     },
     {
       when: 'the Workspace goes with its namespace',
@@ -165,16 +196,13 @@ describe('while it is to stay', () => {
       does: 'tell CrossNamespaceReference',
     },
     {
-      when: 'the template was not looked at since it changed',
-      seen: { ...asked, template: { ...template, metadata: { ...template.metadata, generation: 2 } } },
-      ready: 'TemplateNotReady=False',
-      does: '',
-    },
-    {
       when: 'the template is wrong',
       seen: {
         ...asked,
-        template: { ...template, status: { conditions: [condition('Ready', 'False', 'InvalidModule')] } },
+        template: {
+          ...template,
+          spec: { template: { spec: { forProvider: { source: 'Inline', module: 'locals {' } } } },
+        },
       },
       ready: 'TemplateNotReady=False',
       does: '',
@@ -318,21 +346,21 @@ describe('while it is to stay', () => {
 
   test('a Workspace that is deleted by hand is let go in one write: without the right to destroy, and without our hold', () => {
     const patchOf = (plan: Plan) => plan.effects.find((each) => each.do === 'patch')?.change
-    expect(patchOf(decide(having(altered(made(), going))))).toEqual({
+    expect(patchOf(decide(deletedByHand()))).toEqual({
       spec: { managementPolicies: ['Observe', 'Create', 'Update', 'LateInitialize'] },
       metadata: { finalizers: [crossplane.finalizer] },
     })
     const api = workspaceAPIs['tf.upbound.io']
     const wide = { ...nowhereYet, api, name: 'team.vpc' }
     const workspace = altered(made({ ...asked, where: wide }), going)
-    expect(patchOf(decide({ ...asked, where: { ...wide, workspace } }))).toEqual({
+    expect(patchOf(decide(saidToBeDeleted({ ...asked, where: { ...wide, workspace } })))).toEqual({
       spec: { deletionPolicy: 'Orphan' },
       metadata: { finalizers: [crossplane.finalizer] },
     })
   })
 
   test('one that leaves everything anyway is let go all the same', () => {
-    const seen = having(altered(made(), going, { managementPolicies: ['Observe', 'Create', 'Update'] }))
+    const seen = deletedByHand({}, { managementPolicies: ['Observe', 'Create', 'Update'] })
     expect(decide(seen).effects.find((each) => each.do === 'patch')?.change).toMatchObject({
       metadata: { finalizers: [crossplane.finalizer] },
     })
@@ -371,6 +399,13 @@ describe('while it is to stay', () => {
       expect(told(broken, { failure: quota })).toEqual(where)
       expect(told(broken, { failure: { ...quota, class: 'lock' } })).toEqual({ ...where, failure: { class: 'quota' } })
       expect(told(having(made()), { failure: quota })).toMatchObject({ failure: null })
+    })
+
+    test('the text of the first time, as long as it fails in the same way', () => {
+      const conditions = decide(broken).conditions.map((each) => ({ ...each, lastTransitionTime: '' }))
+      const first = { class: 'quota', text: 'VpcLimitExceeded, RequestID: 1' }
+      expect(told(broken, { conditions, failure: first })).toEqual(where)
+      expect(told(broken, { failure: first })).toEqual({ ...where, failure: { text: quota.text } })
     })
 
     test('but no secret that the text holds', () => {
@@ -431,7 +466,13 @@ describe('while it is to stay', () => {
     expect(messageOf(long, 'Ready')).toBe('waits for net for more than 10 minutes')
   })
 
-  test('what variables come from is labelled once, by its uid', () => {
+  test('who deletes a Workspace by hand is given ten seconds to delete its apply, too', () => {
+    const wakeOf = (deletionTimestamp: string) => decide(deletedByHand({ deletionTimestamp })).wake
+    expect(wakeOf('2026-11-16T11:59:55Z')).toEqual({ afterSeconds: 5 })
+    expect(wakeOf('2026-11-16T11:59:50Z')).toBe('onChange')
+  })
+
+  test('what variables come from is labelled once, and nothing else of it is ours', () => {
     const source = (name: string, marks: object): Seen['sources'][number] => ({
       resource: ConfigMap,
       object: {
@@ -443,10 +484,12 @@ describe('while it is to stay', () => {
     const [first, ...others] = decide({
       ...asked,
       sources: [source('new', {}), source('known', { [labels.watch]: '' })],
-    }).effects.filter((each) => each.do === 'apply' && each.resource === ConfigMap)
+    }).effects.filter((each) => 'resource' in each && each.resource === ConfigMap)
     expect(others).toEqual([])
     expect(first).toMatchObject({
-      object: { metadata: { name: 'new', uid: 'uid-of-new', labels: { [labels.watch]: 'true' } } },
+      do: 'patch',
+      object: { metadata: { name: 'new', uid: 'uid-of-new' } },
+      change: { metadata: { labels: { [labels.watch]: 'true' } } },
     })
   })
 })
@@ -493,6 +536,22 @@ describe('the guard', () => {
     expect(said(decide(since('before', revision)), 'Applied')).toBe('Converged=True')
     expect(policies(since(revision, revision))).toEqual(closed)
     expect(said(decide(since(revision, revision)), 'Applied')).toBe('Converged=True')
+    const closing = since(revision, revision)
+    const unseen = { ...made(closing), metadata: { ...made(closing).metadata, generation: 2 } }
+    const where = { ...nowhereYet, isCrossplane: true, workspace: unseen }
+    expect(said(decide({ ...closing, where }), 'Applied', 'Ready')).toBe('Ready=True Converged=True')
+  })
+
+  test('a change that waits for approval is no drift; one by others that waits is', () => {
+    const upToDate = { type: 'UpToDate', status: 'False', reason: 'UpdateRestricted', observedGeneration: 1 } as const
+    const waiting = having(
+      made(asked, [...waits, { ...upToDate, lastTransitionTime: '' }], { [annotations.plan]: held }),
+    )
+    const { revision } = renderedOf(asked)
+    const since = (of: string) =>
+      decide({ ...waiting, apply: changed(waiting.apply, {}, {}, { applied: true, revision: of }) })
+    expect(said(since('before'), 'Applied', 'Drifted')).toBe('ApprovalRequired=False')
+    expect(said(since(revision), 'Applied', 'Drifted')).toBe('ApprovalRequired=False Drifted=True')
   })
 
   test('a word for the engine is passed on, and taken back with it', () => {
@@ -505,6 +564,39 @@ describe('the guard', () => {
         annotations: { [annotations.approve]: null, [annotations.unlock]: null, [annotations.rollback]: null },
       },
     })
+  })
+
+  test('a word for the engine reaches it also where nothing else is asked for', () => {
+    const pinned = but(
+      {},
+      { templateRef: { name: 'network', revision: 'another' } },
+      having(made(asked, waits, { [annotations.plan]: held })),
+    )
+    const waiting: Seen = { ...having(made()), template: undefined }
+    for (const seen of [pinned, waiting]) {
+      const effect = decide(noted(seen, { [annotations.approve]: 'p1' })).effects.find((each) => each.do === 'patch')
+      expect(effect).toMatchObject({ change: { metadata: { annotations: { [annotations.approve]: 'p1' } } } })
+      expect(deeds(decide(seen))).not.toContain('patch')
+    }
+  })
+
+  test('a lock is told with the command that releases it', () => {
+    const locked = failed.map((each) => ({
+      ...each,
+      message: `update failed: ${tellFailure('apply', { code: 1, err: lockError, ended: 'byItself' })}`,
+    }))
+    expect(messageOf(decide(having(made(asked, locked))), 'Ready')).toContain(
+      'release the lock: kubectl annotate workspacetemplateapply vpc -n team capt.appthrust.io/unlock=9db590f1 --overwrite',
+    )
+  })
+
+  test('what others left in a map goes, at any depth', () => {
+    const seen = but({}, { variables: { cidr: { a: 1, none: null } } })
+    const beside = { ...made(seen).spec.forProvider, varmap: { cidr: { a: 1, none: null, b: { c: 2 } }, more: [1] } }
+    const there = having(altered(made(seen), {}, { forProvider: beside }), {}, seen)
+    const effect = decide(there).effects.find((each) => each.do === 'patch')
+    expect(effect?.change).toEqual({ spec: { forProvider: { varmap: { cidr: { b: null }, more: null } } } })
+    expect(deeds(decide(having(made(seen), {}, seen)))).not.toContain('patch')
   })
 })
 

@@ -44,6 +44,18 @@ test.each<[string, WorkspaceTemplateApply, string]>([
   expect(dependencyOnApply('net', apply).is).toBe(is)
 })
 
+test('of many that failed some are told, and those that only wait for one are told as that', () => {
+  const one = dependencyOnApply('net', saying('False', 'TerraformFailed'))
+  const next = dependencyOnApply('eks', saying('False', 'DependencyFailed'))
+  const many = Array.from({ length: 132 }, (_, index) => ({ ...one, name: `net-${index}`, why: 'x'.repeat(4000) }))
+  expect(tellDependencies([one, next], undefined, false).message).toBe(
+    'net failed: as it says; eks failed: what it waits for has failed',
+  )
+  const { message } = tellDependencies(many, undefined, false)
+  expect(message).toContain(' and 122 more')
+  expect(message.length).toBeLessThan(6000)
+})
+
 test('where there is no such apply, a Workspace of that name will do', () => {
   const workspace = {
     apiVersion: 'tf.upbound.io/v1beta1',

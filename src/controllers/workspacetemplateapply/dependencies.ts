@@ -1,5 +1,7 @@
 // What an apply waits for: how far each of it is, and whether it waits in a circle. Pure.
 import { type Said, vocabulary } from '../../api/condition.ts'
+import { tellObject } from '../../api/resource.ts'
+import { listed, shortened } from '../../api/text.ts'
 import type { Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { progressOf } from '../../terraform/progress.ts'
@@ -22,8 +24,9 @@ export function dependencyOnApply(name: string, other: WorkspaceTemplateApply): 
   if (metadata.deletionTimestamp !== undefined) return { ...about, is: 'waiting', why: 'it is being deleted' }
   if (!ready || ready.observedGeneration !== metadata.generation) return { ...about, is: 'waiting', why: '' }
   if (ready.status === 'True') return { ...about, is: 'ready', why: '' }
-  const hasFailed = ['TerraformFailed', 'DependencyFailed'].includes(ready.reason)
-  return { ...about, is: hasFailed ? 'failed' : 'waiting', why: hasFailed ? ready.message : ready.reason }
+  if (ready.reason === 'TerraformFailed') return { ...about, is: 'failed', why: ready.message }
+  if (ready.reason === 'DependencyFailed') return { ...about, is: 'failed', why: 'what it waits for has failed' }
+  return { ...about, is: 'waiting', why: ready.reason }
 }
 
 export function dependencyOnWorkspace(name: string, workspace: Workspace | undefined): Dependency {
@@ -31,7 +34,8 @@ export function dependencyOnWorkspace(name: string, workspace: Workspace | undef
   if (!workspace) return { ...about, is: 'waiting', why: 'there is neither an apply nor a Workspace of that name' }
   const progress = progressOf(workspace)
   if (progress.is === 'converged') return { ...about, is: 'ready', why: '' }
-  if (progress.is === 'failed') return { ...about, is: 'failed', why: progress.failure.summary }
+  // What it says may be meant for others.
+  if (progress.is === 'failed') return { ...about, is: 'failed', why: `see ${tellObject(workspace)}` }
   return { ...about, is: 'waiting', why: '' }
 }
 
@@ -63,22 +67,23 @@ export function tellDependencies(
   isLong: boolean,
 ): Said {
   if (ring) {
-    const message = `they wait for each other: ${ring.join(' → ')}. Take one of the references out`
+    const message = `they wait for each other: ${listed(ring, 20, ' → ')}. Take one of the references out`
     return say('DependenciesReady', 'DependencyCycle', message)
   }
   const failed = dependencies.filter(({ is }) => is === 'failed')
-  if (failed.length > 0) return say('DependenciesReady', 'DependencyFailed', failed.map(tell).join('; '))
+  if (failed.length > 0) return say('DependenciesReady', 'DependencyFailed', listed(failed.map(tell), told, '; '))
   const waiting = dependencies.filter(({ is }) => is === 'waiting')
   const [first] = waiting
   if (!first) return say('DependenciesReady', 'Ready')
   const same = waiting.filter(({ what }) => what === first.what)
   const reason = first.what === 'Secret' ? 'WaitingForSecrets' : 'WaitingForWorkspaces'
-  return say('DependenciesReady', reason, `waits for ${same.map(tell).join(', ')}${isLong ? long : ''}`)
+  return say('DependenciesReady', reason, `waits for ${listed(same.map(tell), told)}${isLong ? long : ''}`)
 }
 
 const long = ' for more than 10 minutes'
+const told = 10
 
 function tell({ name, is, why }: Dependency): string {
   if (!why) return name
-  return is === 'failed' ? `${name} failed: ${why}` : `${name} (${why})`
+  return is === 'failed' ? `${name} failed: ${shortened(why, 500)}` : `${name} (${why})`
 }

@@ -1,19 +1,30 @@
 // The controller of WorkspaceTemplateApplies: what wakes it, what it writes and what it looks at.
 import { annotations, labels } from '../../api/keys.ts'
 import { ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
-import { type Key, type KubeObject, keyOf, type Resource, readKey, resourceName, tellKey } from '../../api/resource.ts'
+import {
+  apiVersionOf,
+  type Key,
+  type KubeObject,
+  keyOf,
+  type Resource,
+  readKey,
+  resourceName,
+  tellKey,
+} from '../../api/resource.ts'
 import { crossplane, type Workspace, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { applies, type Controller, controller, deletes, gets, mapped, type Source } from '../../runtime/controller.ts'
 import type { Settings } from '../../runtime/settings.ts'
+import type { Indexes } from '../../runtime/store.ts'
 import { decide } from './decide.ts'
 import { observe } from './observe.ts'
 import { applyIndexes, byConfigMap, bySecret, byTemplate, byUse, byWorkspace, usedKeys } from './relations.ts'
+import { byLastSign, lastSignOf } from './silence.ts'
 import { ours } from './where.ts'
 
-const workspaces = Object.values(workspaceAPIs).map(({ workspace }) => workspace)
+const apis = Object.values(workspaceAPIs)
 
 export function workspaceTemplateApplyController(
   settings: Pick<Settings, 'workspaceAPI' | 'isCrossNamespaceAllowed'>,
@@ -24,7 +35,7 @@ export function workspaceTemplateApplyController(
     wokenBy: [
       mapped(WorkspaceTemplateApply, itAndItsNeighbours, { indexes: applyIndexes }),
       mapped(WorkspaceTemplate, named(byTemplate)),
-      ...workspaces.flatMap((resource) => [workspaceOf(resource), definitionOf(resource)]),
+      ...apis.flatMap(({ workspace }) => [workspaceOf(workspace), definitionOf(workspace)]),
       // Three watches of Secrets that know nothing of their bytes: ours, those we put the label on, and those of engines.
       mapped(Secret, ofSecret, { scope: { labels: labels.apply } }),
       mapped(Secret, nobody, { scope: { labels: labels.watch } }),
@@ -33,7 +44,7 @@ export function workspaceTemplateApplyController(
     ],
     writes: [
       { resource: WorkspaceTemplateApply, verbs: ['patch'] },
-      ...workspaces.flatMap((resource) => [applies(resource), deletes(resource), gets(resource)]),
+      ...apis.flatMap(({ workspace, usage }) => [applies(workspace), deletes(workspace), gets(workspace), gets(usage)]),
       applies(Secret),
       deletes(Secret),
       gets(Secret),
@@ -56,13 +67,27 @@ function named(index: string): (object: KubeObject, _: unknown, read: Read) => r
 }
 
 function ofSecret(secret: Secret, _: unknown, read: Read): readonly Key[] {
-  return [...madeFor(secret), ...named(bySecret)(secret, _, read)]
+  return [...madeFor(secret), ...named(bySecret)(secret, _, read), ...readersOf(secret, read)]
+}
+
+// Who uses outputs of the apply whose Workspace wrote it.
+function readersOf({ metadata }: Secret, read: Read): readonly Key[] {
+  const { namespace = '', ownerReferences = [] } = metadata
+  return ownerReferences.flatMap(({ apiVersion, kind, name }) => {
+    const api = apis.find(({ workspace }) => workspace.kind === kind && apiVersionOf(workspace) === apiVersion)
+    const writer = api && read.get(api.workspace, api.isNamespaced ? { namespace, name } : { name })
+    return writer ? madeFor(writer).flatMap((key) => read.keysAt(WorkspaceTemplateApply, byUse, tellKey(key))) : []
+  })
+}
+
+export const workspaceIndexes: Indexes<Workspace> = {
+  [ours]: ({ metadata }) => (metadata.labels?.[labels.apply] === undefined ? [] : ['']),
+  [byLastSign]: lastSignOf,
 }
 
 function workspaceOf(resource: Resource<Workspace>): Source {
-  const isOurs = ({ metadata }: Workspace) => metadata.labels?.[labels.apply] !== undefined
   return mapped(resource, (workspace, _, read) => [...madeFor(workspace), ...named(byWorkspace)(workspace, _, read)], {
-    indexes: { [ours]: (workspace: Workspace) => (isOurs(workspace) ? [''] : []) },
+    indexes: workspaceIndexes,
   })
 }
 

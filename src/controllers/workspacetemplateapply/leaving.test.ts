@@ -4,6 +4,8 @@ import {
   asked,
   at,
   but,
+  changed,
+  condition,
   deeds,
   done,
   failed,
@@ -19,7 +21,7 @@ import {
   workspaceDeed,
 } from '../../../test/applies.ts'
 import { annotations } from '../../api/keys.ts'
-import { crossplane } from '../../api/workspace.ts'
+import { crossplane, type Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { decide } from './decide.ts'
 import { finalizer } from './finalizer.ts'
@@ -111,6 +113,57 @@ describe('when it leaves', () => {
       does: '',
     },
     {
+      when: 'nobody serves Workspaces any more, and the predecessor had made it one',
+      seen: leaving({
+        ...asked,
+        apply: changed(asked.apply, {}, {}, { workspaceName: 'vpc' }),
+        where: { is: 'none', reason: 'NoEngine', message: 'nobody serves Workspaces' },
+      }),
+      says: 'nobody serves Workspaces, or leave behind what is there: kubectl annotate',
+      does: '',
+    },
+    {
+      when: 'its Workspace was deleted by hand before, and what it built was left',
+      seen: leaving({
+        ...asked,
+        apply: changed(asked.apply, {}, {}, { conditions: [condition('Applied', 'False', 'WorkspaceDeleted')] }),
+      }),
+      says: "its Workspace was deleted by hand, and what it built is left, with Terraform's state team.vpc",
+      does: '',
+    },
+    {
+      when: 'others use it in a circle, and one that is not in it',
+      seen: { ...leaving(having(made())), dependents: ['eks', 'outside'], ring: ['vpc', 'eks', 'vpc'] },
+      says: 'is still used by outside',
+      does: '',
+    },
+    {
+      when: 'the old Workspace was never taken over, and is to stay',
+      seen: but(going, { retainOnDelete: true }, having(theirs, { isRecorded: true })),
+      says: '',
+      does: farewell,
+    },
+    {
+      when: 'its policies leave everything',
+      seen: leaving(having(altered(made(), going, { managementPolicies: ['Observe', 'Create', 'Update'] }))),
+      says: 'waits until the engine has let go of what Workspace team/vpc built',
+      does: 'patch Workspace team/vpc',
+    },
+    {
+      when: 'Terraform does not come to an end',
+      seen: leaving(
+        having(altered(made(), { deletionTimestamp: '2026-11-16T11:50:00Z', finalizers: [crossplane.finalizer] })),
+      ),
+      says: 'waits until Terraform has destroyed what Workspace team/vpc built for more than 10 minutes: see whether the engine that serves tf.m.upbound.io runs',
+      does: '',
+    },
+    {
+      when: 'a user has a word for the engine',
+      seen: noted(leaving(having(altered(made(), { ...going, finalizers: [] }))), { [annotations.unlock]: 'lock' }),
+      says: 'waits until',
+      does: 'patch Workspace team/vpc',
+    },
+    {
       when: 'nobody ever served one',
       seen: leaving({ ...asked, where: { is: 'none', reason: 'NoEngine', message: 'no' } }),
       says: '',
@@ -167,6 +220,15 @@ describe('when it leaves', () => {
     expect(plan.effects.every((each) => each.do !== 'apply' || each.fieldManager === 'capt-pause')).toBe(true) // nothing is made
     for (const { type, reason, status } of plan.conditions)
       expect(WorkspaceTemplateApply.words).toHaveProperty([type, reason], status)
+  })
+
+  test('one that is forced leaves what is on its way to be destroyed', () => {
+    const forced = (workspace: Workspace) =>
+      decide(noted(leaving(having(workspace)), { [annotations.forceDelete]: 'true' })).effects[0]
+    expect(forced(altered(made(), going))).toMatchObject({
+      change: { spec: { managementPolicies: ['Observe', 'Create', 'Update', 'LateInitialize'] } },
+    })
+    expect(forced(made())).not.toHaveProperty('change.spec')
   })
 
   test('its finalizer goes only when its Workspace and its Secret are seen to be gone', () => {

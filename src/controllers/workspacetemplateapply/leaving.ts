@@ -4,6 +4,7 @@ import { vocabulary } from '../../api/condition.ts'
 import { annotations } from '../../api/keys.ts'
 import { Secret } from '../../api/neighbours.ts'
 import { tellObject } from '../../api/resource.ts'
+import { listed } from '../../api/text.ts'
 import { crossplane, type Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect, Plan, Ref } from '../../runtime/plan.ts'
@@ -17,29 +18,32 @@ import { beside, recordedOn, workspaceKey } from './relations.ts'
 import { letSecretVarsGo, secretsIn } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
 import { standingOf } from './standing.ts'
-import { letGo, release } from './wish.ts'
+import { isOrphan, letGo, passOn, release } from './wish.ts'
 
 const say = vocabulary(WorkspaceTemplateApply.words)
 
 export function leaving(seen: Seen): Plan {
   const { apply, where } = seen
-  const { retainOnDelete, retainWorkspaceOnDelete } = apply.spec
+  const isRetained = apply.spec.retainOnDelete || apply.spec.retainWorkspaceOnDelete === true
   if (apply.metadata.annotations?.[annotations.forceDelete] !== undefined) return forced(seen)
-  if (where.is === 'none') return gone(seen, [])
-  if (!where.isServed) {
-    const { message } = unserved(where.api.group)
-    return recordedOn(apply)
-      ? waiting(`${message}, or leave behind what is there: ${howToForce(apply)}`)
-      : gone(seen, [])
-  }
+  const hadOne = recordedOn(apply) !== undefined || apply.status?.workspaceName !== undefined
+  if (where.is === 'none') return hadOne ? stuck(apply, where.message) : gone(seen, [])
+  if (!where.isServed) return hadOne ? stuck(apply, unserved(where.api.group).message) : gone(seen, [])
   const standing = standingOf(apply, where)
   const self: Ref = { resource: where.api.workspace, key: workspaceKey(where.api, apply, where.name) }
   switch (standing.is) {
     case 'foreign':
       return gone(seen, [])
-    case 'absent':
-      return gone(seen, [self])
+    case 'absent': {
+      const isLeft = apply.status?.conditions?.some(({ reason }) => reason === 'WorkspaceDeleted')
+      if (!isLeft) return gone(seen, [self])
+      return stuck(
+        apply,
+        `its Workspace was deleted by hand, and what it built is left, with Terraform's state ${where.externalName}: destroy that`,
+      )
+    }
     case 'frozen': {
+      if (isRetained) return gone(seen, [])
       const name = tellObject(standing.workspace)
       const how = commandTo(apply, annotations.adopt, 'approved')
       return waiting(
@@ -47,29 +51,53 @@ export function leaving(seen: Seen): Plan {
       )
     }
     case 'ours':
-      if (retainOnDelete || retainWorkspaceOnDelete) return retained(seen, where, standing.workspace)
+      if (isRetained) return retained(seen, where, standing.workspace)
       return destroyed(seen, where, standing.workspace)
   }
 }
 
-function destroyed({ apply, dependents, ring, secret }: Seen, where: Where, workspace: Workspace): Plan {
-  // Those that wait for each other would wait for ever.
-  if (dependents.length > 0 && !ring) return waiting(`is still used by ${dependents.join(', ')}: delete that first`)
-  const isGoing = workspace.metadata.deletionTimestamp !== undefined
-  const remove: Effect = { do: 'delete', resource: where.api.workspace, object: workspace }
-  const effects = [...resume(apply, where, workspace), ...release(where, workspace), ...(isGoing ? [] : [remove])]
-  const progress = progressOf(workspace, secretsIn(secret))
-  return { ...waiting(tellDestroying(workspace, progress)), effects, status: passingStatus(apply, progress) }
+// It cannot go by itself.
+function stuck(apply: WorkspaceTemplateApply, why: string): Plan {
+  return waiting(`${why}, or leave behind what is there: ${howToForce(apply)}`)
 }
 
-function tellDestroying(workspace: Workspace, progress: Progress): string {
+function destroyed(seen: Seen, where: Where, workspace: Workspace): Plan {
+  const { apply, now, secret } = seen
+  // Those that wait for each other would wait for ever.
+  const dependents = seen.dependents.filter((each) => !seen.ring?.includes(each))
+  if (dependents.length > 0) return waiting(`is still used by ${listed(dependents)}: delete that first`)
+  const isGoing = workspace.metadata.deletionTimestamp !== undefined
+  const remove: Effect = { do: 'delete', resource: where.api.workspace, object: workspace }
+  const effects = [
+    ...passOn(apply, where, workspace),
+    ...resume(apply, where, workspace),
+    ...release(where, workspace),
+    ...(isGoing ? [] : [remove]),
+  ]
+  const progress = progressOf(workspace, secretsIn(secret))
+  const patience = longMs - (now.getTime() - Date.parse(workspace.metadata.deletionTimestamp ?? now.toISOString()))
+  const long =
+    patience > 0 ? '' : ` for more than 10 minutes: see whether the engine that serves ${where.api.group} runs`
+  const message = `${tellDestroying(apply, where, workspace, progress)}${long}`
+  return {
+    ...waiting(message),
+    effects,
+    status: passingStatus(apply, progress, say('Deleting', 'Deleting', message)),
+    wake: isGoing && patience > 0 ? { afterSeconds: Math.ceil(patience / 1000) } : 'onChange',
+  }
+}
+
+const longMs = 600_000
+
+function tellDestroying(apply: WorkspaceTemplateApply, where: Where, workspace: Workspace, progress: Progress): string {
   const name = tellObject(workspace)
   if (progress.is === 'leaving' && progress.failure) {
-    return `Terraform cannot destroy what ${name} built: ${tellFailure(progress.failure)}`
+    return `Terraform cannot destroy what ${name} built: ${tellFailure(apply, progress.failure)}`
   }
   if (workspace.metadata.annotations?.[crossplane.paused] === 'true') {
     return `${name} is paused (annotation ${crossplane.paused}): nothing is destroyed`
   }
+  if (isOrphan(where, workspace)) return `waits until the engine has let go of what ${name} built, as its policies say`
   return `waits until Terraform has destroyed what ${name} built`
 }
 
@@ -87,7 +115,9 @@ function retained(seen: Seen, where: Where, workspace: Workspace): Plan {
 function forced({ apply, where, secret }: Seen): Plan {
   const standing = where.is === 'known' ? standingOf(apply, where) : undefined
   const workspace = standing?.is === 'ours' ? standing.workspace : undefined
-  const left = workspace && where.is === 'known' ? release(where, workspace) : []
+  const isGoing = workspace?.metadata.deletionTimestamp !== undefined
+  const leave = isGoing ? letGo : release
+  const left = workspace && where.is === 'known' ? leave(where, workspace) : []
   const note = workspace
     ? `${tellObject(workspace)} and all it built are left to themselves`
     : 'whatever was built is left to itself'

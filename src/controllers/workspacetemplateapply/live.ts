@@ -1,15 +1,16 @@
 // What an apply needs that is there to stay: its Workspace, as the template and the values say. No I/O, no clock, no memory.
-import { type Condition, type Said, vocabulary } from '../../api/condition.ts'
+import { type Condition, type Said, vocabulary, wasSaid } from '../../api/condition.ts'
 import { annotations, labels } from '../../api/keys.ts'
 import { Secret } from '../../api/neighbours.ts'
 import { isWithin } from '../../api/record.ts'
 import { keyOf, tellKey, tellObject, tellRef } from '../../api/resource.ts'
+import { listed } from '../../api/text.ts'
 import type { Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect, Plan, Wake } from '../../runtime/plan.ts'
 import { externalNameOf, varsSecretOf, workspaceNameOf } from '../../terraform/identity.ts'
 import { type Rendered, render } from '../../terraform/render.ts'
-import { revisionOf } from '../../terraform/template.ts'
+import { complaintsOf, revisionOf } from '../../terraform/template.ts'
 import { tellDependencies } from './dependencies.ts'
 import { unserved } from './engines.ts'
 import { commandTo, news, tellProgress } from './progress.ts'
@@ -17,7 +18,7 @@ import { beside, templateOf } from './relations.ts'
 import { keepSecretVars } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
 import { standingOf } from './standing.ts'
-import { ask, differencesOf, isAsked, letGo, wishOf } from './wish.ts'
+import { ask, differencesOf, guardOf, isAsked, letGo, passOn, wishOf } from './wish.ts'
 
 const say = vocabulary(WorkspaceTemplateApply.words)
 const longWaitMs = 600_000
@@ -61,14 +62,10 @@ function resolve(seen: Seen, areDependenciesReady: boolean): Resolved {
   if (elsewhere) return { said: say('VariablesResolved', 'CrossNamespaceReference', elsewhere) }
   const name = tellKey(templateOf(apply))
   if (!template) return { said: say('VariablesResolved', 'TemplateNotFound', `there is no WorkspaceTemplate ${name}`) }
-  const judged = template.status?.conditions?.find(({ type }) => type === 'Ready')
-  if (judged?.observedGeneration !== template.metadata.generation) {
-    return {
-      said: say('VariablesResolved', 'TemplateNotReady', `WorkspaceTemplate ${name} has not been looked at yet`),
-    }
-  }
-  if (judged?.status !== 'True') {
-    return { said: say('VariablesResolved', 'TemplateNotReady', `WorkspaceTemplate ${name}: ${judged?.message ?? ''}`) }
+  const complaints = complaintsOf(template).map(({ message }) => message)
+  if (complaints.length > 0) {
+    const message = `WorkspaceTemplate ${name}: ${listed(complaints, 3, '; ')}`
+    return { said: say('VariablesResolved', 'TemplateNotReady', message) }
   }
   const { revision } = apply.spec.templateRef
   if (revision !== undefined && revision !== revisionOf(template)) return { isPinned: true }
@@ -139,13 +136,15 @@ function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinn
   const { apply } = seen
   const course = tellProgress(seen, where, workspace)
   const unpause = resume(apply, where, workspace)
-  if (isPinned && course.applied.reason === 'Converged') {
+  if (!rendered) {
     const message = 'the template has a newer revision than the one that templateRef pins'
-    return { ...course, effects: unpause, applied: say('Applied', 'RevisionPinned', message) }
+    const isSettled = isPinned && course.applied.reason === 'Converged'
+    const applied = isSettled ? say('Applied', 'RevisionPinned', message) : course.applied
+    return { ...course, applied, effects: [...passOn(apply, where, workspace), ...unpause] }
   }
-  if (!rendered) return { ...course, effects: unpause }
   const effects = [...asking(seen, where, rendered), ...unpause]
-  if (isAsked(wishOf(apply, where, rendered), workspace)) return { ...course, effects }
+  const isDone = apply.status?.revision === rendered.revision && guardOf(apply, where) === 'policies' // only the guard moves
+  if (isDone || isAsked(wishOf(apply, where, rendered), workspace)) return { ...course, effects }
   return { ...course, effects, applied: say('Applied', 'Applying', 'Terraform is asked for a change'), status: {} }
 }
 
@@ -200,24 +199,31 @@ function deletedByHand(seen: Seen, where: Where, workspace: Workspace): Course {
   if (seen.isNamespaceLeaving) {
     return { effects: [], applied: say('Applied', 'Applying', `${name} is being deleted with its namespace`) }
   }
-  const effects = letGo(where, workspace)
   const note = `${name} was deleted by hand: nothing is destroyed, and it is made again on the same state`
-  const event: Effect = { do: 'tell', type: 'Warning', reason: 'WorkspaceDeleted', note }
-  return { effects: effects.length > 0 ? [...effects, event] : [], applied: say('Applied', 'Applying', note) }
+  const applied = say('Applied', 'WorkspaceDeleted', note)
+  // Who deletes both means both: then the apply comes within a moment, and all is destroyed. And should it come later, it must
+  // be known that nothing was.
+  const isMeant = mayComeMs(workspace, seen.now) <= 0 && wasSaid(applied, seen.apply.status?.conditions)
+  return { effects: isMeant ? letGo(where, workspace) : [], applied }
+}
+
+const patienceMs = 10_000
+
+// For how long it is waited whether the apply is deleted, too.
+function mayComeMs({ metadata: { deletionTimestamp } }: Workspace, now: Date): number {
+  return deletionTimestamp === undefined ? 0 : Date.parse(deletionTimestamp) + patienceMs - now.getTime()
 }
 
 // So that a change of what variables come from wakes us.
 function listen({ sources }: Seen): readonly Effect[] {
   return sources
     .filter(({ object: { metadata } }) => metadata.labels?.[labels.watch] === undefined)
-    .map(({ resource, object: { apiVersion, kind, metadata } }): Effect => {
-      const { name, namespace = '', uid = '' } = metadata
-      return {
-        do: 'apply',
-        resource,
-        object: { apiVersion, kind, metadata: { name, namespace, uid, labels: { [labels.watch]: 'true' } } },
-      }
-    })
+    .map(({ resource, object }) => ({
+      do: 'patch',
+      resource,
+      object,
+      change: { metadata: { labels: { [labels.watch]: 'true' } } },
+    }))
 }
 
 function wakeOf({ apply, where, found, dependencies, now }: Seen, told: Said, waited: number): Wake {
@@ -230,6 +236,7 @@ function wakeOf({ apply, where, found, dependencies, now }: Seen, told: Said, wa
     waitsForSecret ? lookForSecretsSeconds : 0,
     told.reason.startsWith('WaitingFor') ? (longWaitMs - waited) / 1000 : 0,
     silence / 1000,
+    where.is === 'known' && where.workspace ? mayComeMs(where.workspace, now) / 1000 : 0,
   ].filter((each) => each > 0)
   return seconds.length > 0 ? { afterSeconds: Math.ceil(Math.min(...seconds)) } : 'onChange'
 }

@@ -9,6 +9,7 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { ApiError } from '../../kube/errors.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
+import { workspaceIndexes } from './index.ts'
 import { observe } from './observe.ts'
 import { applyIndexes } from './relations.ts'
 
@@ -29,7 +30,7 @@ function aWorld(there: There) {
   const keysAt = (resource: Resource, index: string, value: string) =>
     resource === WorkspaceTemplateApply
       ? of(resource).filter((each) => applyIndexes[index]?.(each as Apply).includes(value))
-      : of(resource).filter(({ metadata }) => metadata.labels?.[labels.apply] !== undefined)
+      : of(resource).filter((each) => workspaceIndexes[index]?.(each as Workspace).includes(value))
   const read = {
     get: (resource: Resource, key: { name: string; namespace?: string }) =>
       resource.isSecret ? undefined : objects.get(`${resourceName(resource)} ${tellKey(key)}`),
@@ -176,10 +177,25 @@ describe('where its Workspace is', () => {
     expect(await silentAt('2026-11-16T11:59:30Z')).toBe('12:01:30')
     expect(await silentAt('2026-11-16T11:00:00Z')).toBe('11:02:00')
     const heard = { annotations: { [crossplane.createPending]: '2026-11-16T11:59:00Z' } }
-    expect(await silentAt('2026-11-16T11:00:00Z', aWorkspace('tf.m.upbound.io', 'other', heard))).toBe('12:01:00')
+    // To the minute.
+    expect(await silentAt('2026-11-16T11:00:00Z', aWorkspace('tf.m.upbound.io', 'other', heard))).toBe('12:02:00')
+    const longAgo = { annotations: { [crossplane.createPending]: '2026-11-16T11:40:00Z' } }
+    expect(await silentAt('2026-11-16T11:00:00Z', aWorkspace('tf.m.upbound.io', 'other', longAgo))).toBe('11:02:00')
     const own = await look(anApply(), [...served('tf.m.upbound.io'), ...aWorkspace('tf.m.upbound.io', 'vpc', heard)])
     expect(own.where).toMatchObject({ silentAt: undefined })
   })
+})
+
+test('an engine that has left nothing but a usage is not silent', async () => {
+  const there = [
+    ...served('tf.m.upbound.io'),
+    ...aWorkspace('tf.m.upbound.io', 'vpc', { uid: 'u1', creationTimestamp: '2026-11-16T11:00:00Z' }),
+  ]
+  const usage = { apiVersion: 'tf.m.upbound.io/v1beta1', kind: 'ProviderConfigUsage', metadata: team('u1') }
+  const silent = await look(anApply(), there)
+  expect(silent.where).toMatchObject({ silentAt: Date.parse('2026-11-16T11:02:00Z') })
+  const busy = await look(anApply(), [...there, [workspaceAPIs['tf.m.upbound.io'].usage, usage]])
+  expect(busy.where).toMatchObject({ silentAt: undefined })
 })
 
 describe('what it waits for and what its variables are', () => {
@@ -216,6 +232,19 @@ describe('what it waits for and what its variables are', () => {
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: team('db'), data: { json: '[1]', text: 'hello' } } as ConfigMap,
     ],
   ]
+  const converged = (there: There): There => {
+    const [synced, available] = [
+      { type: 'Synced', reason: 'ReconcileSuccess' },
+      { type: 'Ready', reason: 'Available' },
+    ]
+    const conditions = [synced, available].map((each) => ({ ...each, status: 'True', observedGeneration: 1 }))
+    return there.map(([kind, { metadata, ...object }]) => [
+      kind,
+      { ...object, metadata: { ...metadata, generation: 1 }, status: { conditions } } as KubeObject,
+    ])
+  }
+  const connection = (data: Readonly<Record<string, string>>): There =>
+    secret('db', data).map(([kind, object]) => [kind, { ...object, type: crossplane.connectionSecretType }])
   const all = [...served('tf.m.upbound.io'), ...secret('db', { text: 'hello', json: '{"a":1}', no: '{' })]
 
   test.each<[string, object, There, unknown]>([
@@ -274,6 +303,20 @@ describe('what it waits for and what its variables are', () => {
     ['a Workspace', { waitForWorkspaces: [{ name: 'net' }] }, aWorkspace('tf.m.upbound.io', 'net'), 'net waiting'],
     ['a Secret', { waitForSecrets: [{ name: 'db' }] }, all, 'db ready'],
     ['a Secret that is not there', { waitForSecrets: [{ name: 'db' }] }, [], 'db waiting'],
+    ['a Secret that an engine has not filled yet', { waitForSecrets: [{ name: 'db' }] }, connection({}), 'db waiting'],
+    ['a Secret that an engine has filled', { waitForSecrets: [{ name: 'db' }] }, connection({ a: 'b' }), 'db ready'],
+    [
+      'a Workspace that another namespace asked for, which is none of its business',
+      { waitForWorkspaces: [{ name: 'rich.vpc' }] },
+      converged(aWorkspace('tf.upbound.io', 'rich.vpc', { annotations: { [annotations.apply]: 'rich/vpc' } })),
+      'rich.vpc waiting',
+    ],
+    [
+      'a Workspace that nobody asked for',
+      { waitForWorkspaces: [{ name: 'shared' }] },
+      converged(aWorkspace('tf.upbound.io', 'shared')),
+      'shared ready',
+    ],
     [
       'a Secret, no longer once there is a Workspace',
       { waitForSecrets: [{ name: 'db' }] },

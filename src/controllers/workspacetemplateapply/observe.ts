@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto'
 import { annotations } from '../../api/keys.ts'
 import { Namespace, Secret } from '../../api/neighbours.ts'
-import { type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { type Key, keyOf, readKey, tellKey } from '../../api/resource.ts'
 import { seal } from '../../api/sealed.ts'
-import { workspaceAPIs } from '../../api/workspace.ts'
+import { crossplane, type Workspace, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
@@ -18,9 +18,10 @@ import { type Dependency, dependencyOnApply, dependencyOnWorkspace, ringOf } fro
 import { finalizer } from './finalizer.ts'
 import { beside, byUse, isNeeded, templateOf, usedBy, workspaceKey } from './relations.ts'
 import { saltIn } from './secretvars.ts'
-import type { Seen } from './seen.ts'
+import type { Nowhere, Seen, Where } from './seen.ts'
+import { silentAt } from './silence.ts'
 import { getLive, valuesOf, workspaceOf } from './values.ts'
-import { whereIs } from './where.ts'
+import { type Place, whereIs } from './where.ts'
 
 type Apply = WorkspaceTemplateApply
 type Options = Pick<Settings, 'workspaceAPI' | 'isCrossNamespaceAllowed'>
@@ -32,7 +33,7 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   const isHere = (namespace = apply.metadata.namespace) =>
     isCrossNamespaceAllowed || namespace === apply.metadata.namespace
   const template = isHere(apply.spec.templateRef.namespace) ? read.get(WorkspaceTemplate, templateOf(apply)) : undefined
-  const where = whereIs(read, apply, template, live.now(), options)
+  const where = await heard(read, live, whereIs(read, apply, template, options))
   const workspace = where.is === 'known' ? where.workspace : undefined
   const isGoing = workspace?.metadata.deletionTimestamp !== undefined
   const find = (name: string) => read.get(WorkspaceTemplateApply, beside(apply, name))
@@ -62,10 +63,17 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
         dependencyOnSecret(namespace ? { namespace, name } : beside(apply, name), live),
       ),
   )
-  const dependencies = [...waited, ...usedBy(apply).flatMap((name) => dependencyOn(read, apply, name))]
+  const used = usedBy(apply).flatMap((name) => dependencyOn(read, apply, name, isHere))
+  const dependencies = [...waited, ...used]
   const { found, sources } = await valuesOf(read, apply, live)
   const vars = ownedBy(apply, await varsOf(read, live, { ...seen, found }))
   return { ...seen, dependencies, sources, found, ...vars }
+}
+
+async function heard(read: Read, live: Live, place: Place | Nowhere): Promise<Where | Nowhere> {
+  if (place.is === 'none') return place
+  const { api, workspace } = place
+  return { ...place, silentAt: workspace && (await silentAt(read, live, api, workspace)) }
 }
 
 function isStaying(stage: Stage): boolean {
@@ -86,18 +94,34 @@ async function isNamespaceLeaving({ metadata: { namespace = '' } }: Apply, live:
 }
 
 async function dependencyOnSecret(key: Key, live: Live): Promise<Dependency> {
-  const isThere = (await getLive(live, Secret, key)) !== undefined
-  return { what: 'Secret', name: key.name, is: isThere ? 'ready' : 'waiting', why: '' }
+  const secret = await getLive(live, Secret, key)
+  const about = { what: 'Secret', name: key.name } as const
+  // Crossplane makes it before there is anything to write into it.
+  const isAwaited = secret?.type === crossplane.connectionSecretType && Object.keys(secret.data ?? {}).length === 0
+  if (isAwaited) return { ...about, is: 'waiting', why: 'it is empty' }
+  return { ...about, is: secret ? 'ready' : 'waiting', why: '' }
 }
 
 // What is optional is waited for only while it is there.
-function dependencyOn(read: Read, apply: Apply, name: string): readonly Dependency[] {
+function dependencyOn(
+  read: Read,
+  apply: Apply,
+  name: string,
+  isHere: (namespace: string | undefined) => boolean,
+): readonly Dependency[] {
   const other = read.get(WorkspaceTemplateApply, beside(apply, name))
   if (other) return [dependencyOnApply(name, other)]
   if (!isNeeded(apply, name)) return []
   const workspaces = Object.values(workspaceAPIs).map((api) => read.get(api.workspace, workspaceKey(api, apply, name)))
-  const found = workspaces.find((each) => each !== undefined)
-  return [dependencyOnWorkspace(name, found)]
+  // In an API without namespaces all are in sight; those of other namespaces are none of its business.
+  const ownerOf = ({ metadata }: Workspace) => metadata.annotations?.[annotations.apply]
+  const isOurs = (each: Workspace) => isHere(readKey(ownerOf(each) ?? tellKey(keyOf(apply))).namespace)
+  return [
+    dependencyOnWorkspace(
+      name,
+      workspaces.find((each) => each !== undefined && isOurs(each)),
+    ),
+  ]
 }
 
 function dependentsOf(read: Read, apply: Apply): readonly string[] {

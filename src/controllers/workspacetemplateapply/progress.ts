@@ -1,5 +1,5 @@
 // What a Workspace's progress means for its apply: conditions, status, and what is worth an event. Pure.
-import { type Condition, type Said, vocabulary } from '../../api/condition.ts'
+import { type Condition, type Said, vocabulary, wasSaid } from '../../api/condition.ts'
 import { annotations } from '../../api/keys.ts'
 import { type JsonRecord, mergePatch } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
@@ -30,8 +30,11 @@ export function tellProgress({ apply, now, secret }: Whom, where: Where, workspa
   const isGuarded = guardOf(apply, where) === 'policies'
   // Policies that are our own guard are none of the user's: what they hold is told as that.
   const told = isGuarded ? { ...workspace, spec: withoutPolicies(workspace) } : workspace
-  const progress = progressOf(told, secretsIn(secret))
   const revision = workspace.metadata.annotations?.[annotations.revision]
+  const looked = progressOf(told, secretsIn(secret))
+  // Once all is done the guard is closed again: that is no change of what was built.
+  const isClosing = isGuarded && looked.is === 'applying' && isDone(apply, revision)
+  const progress: Progress = isClosing ? { ...looked, is: 'converged' } : looked
   const isHeld = isGuarded && revision !== undefined && revision !== apply.status?.revision && !isOpen(apply, revision)
   const isConverged = progress.is === 'converged' && !isHeld
   const applied =
@@ -44,25 +47,31 @@ export function tellProgress({ apply, now, secret }: Whom, where: Where, workspa
       : tellStage(apply, where, workspace, progress, now)
   return {
     applied: isConverged ? withNote(applied, progress) : applied,
-    others: [...syncedOf(workspace, progress), ...driftedOf(progress)],
+    others: [...syncedOf(workspace, progress), ...driftedOf(progress, isDone(apply, revision))],
     status: {
       workspaceName: where.name,
       workspaceAPI: where.api.group,
-      ...passingStatus(apply, progress),
+      ...passingStatus(apply, progress, applied),
       ...(isConverged && convergedStatus(apply, revision, progress, now)),
     },
   }
 }
 
+function isDone({ status }: Apply, revision: string | undefined): boolean {
+  return status?.applied === true && status.revision === revision
+}
+
 // What is true for a while, and goes by itself.
-export function passingStatus({ status = {} }: Apply, progress: Progress): JsonRecord {
+export function passingStatus({ status = {} }: Apply, progress: Progress, said: Said): JsonRecord {
   const { applyingSince, failure } = status
   const failed = 'failure' in progress ? progress.failure : undefined
+  // The same failure has another request id each time it is tried.
+  const isSame = failure?.class === failed?.class && wasSaid(said, status.conditions)
   return mergePatch(
     { ...(applyingSince !== undefined && { applyingSince }), ...(failure && { failure }) },
     {
       applyingSince: 'since' in progress ? progress.since : undefined,
-      failure: failed && { class: failed.class, text: failed.text },
+      failure: isSame ? failure : failed && { class: failed.class, text: failed.text },
     },
   )
 }
@@ -72,13 +81,16 @@ function withoutPolicies({ spec }: Workspace): Workspace['spec'] {
   return rest
 }
 
+const planning = say('Applied', 'Planning', 'Terraform finds out what there is to do')
+
 function tellStage(apply: Apply, where: Where, workspace: Workspace, progress: Progress, now: Date): Said {
   const name = tellObject(workspace)
   switch (progress.is) {
     case 'converged':
       return say('Applied', 'Converged')
     case 'waiting':
-      return now.getTime() < (where.silentAt ?? 0)
+      if (where.silentAt === undefined) return planning
+      return now.getTime() < where.silentAt
         ? say('Applied', 'Creating', `waits for an engine to begin with ${name}`)
         : say(
             'Applied',
@@ -86,13 +98,13 @@ function tellStage(apply: Apply, where: Where, workspace: Workspace, progress: P
             `no engine has looked at ${name} for 2 minutes: see whether the one that serves ${where.api.group} runs`,
           )
     case 'planning':
-      return say('Applied', 'Planning', 'Terraform finds out what there is to do')
+      return planning
     case 'creating':
       return say('Applied', 'Creating', `Terraform builds it for the first time${changesOf(progress)}`)
     case 'applying':
       return say('Applied', 'Applying', `Terraform carries a change out${changesOf(progress)}`)
     case 'failed':
-      return say('Applied', 'TerraformFailed', tellFailure(progress.failure))
+      return say('Applied', 'TerraformFailed', tellFailure(apply, progress.failure))
     case 'held':
       return tellHeld(apply, workspace, progress.note)
     case 'planOnly':
@@ -109,8 +121,9 @@ function changesOf({ note }: Progress): string {
   return note?.begun ? `: ${tellChanges(note)}` : ''
 }
 
-export function tellFailure({ summary, class: kind, hint }: Failure): string {
-  return `${summary} (${kind === 'unknown' ? '' : `${kind}: `}${hint})`
+export function tellFailure(apply: Apply, { summary, class: kind, hint, lock }: Failure): string {
+  const how = lock === undefined ? '' : `: ${commandTo(apply, annotations.unlock, lock)}`
+  return `${summary} (${kind === 'unknown' ? '' : `${kind}: `}${hint}${how})`
 }
 
 function tellHeld(apply: Apply, workspace: Workspace, note: PlanNote): Said {
@@ -151,8 +164,9 @@ function syncedOf({ status }: Workspace, progress: Progress): readonly Said[] {
   }
 }
 
-function driftedOf({ isDrifted, note }: Progress): readonly Said[] {
-  if (isDrifted === undefined) return []
+// A change of our own that waits for approval is no drift.
+function driftedOf({ is, isDrifted, note }: Progress, isDoneBefore: boolean): readonly Said[] {
+  if (isDrifted === undefined || (is === 'held' && !isDoneBefore)) return []
   return [isDrifted ? say('Drifted', 'Drifted', note ? tellChanges(note) : '') : say('Drifted', 'InSync')]
 }
 
@@ -177,11 +191,9 @@ function withNote(applied: Said, progress: Progress): Said {
 }
 
 // Said once, not with every pass: an event for what was not said before.
-export function news(said: readonly Said[], before: readonly Condition[] = []): readonly Effect[] {
+export function news(said: readonly Said[], before: readonly Condition[] | undefined): readonly Effect[] {
   return said.flatMap((each): readonly Effect[] => {
-    const old = before.find(({ type }) => type === each.type)
-    const isOld = old?.reason === each.reason && old.message === each.message
-    if (isOld || !worthTelling.has(each.reason)) return []
+    if (wasSaid(each, before) || !worthTelling.has(each.reason)) return []
     const type = each.status === 'True' ? 'Normal' : 'Warning'
     return [{ do: 'tell', type, reason: each.reason, note: each.message || 'what was asked for is there' }]
   })
@@ -195,6 +207,7 @@ const worthTelling = new Set([
   'AdoptionFrozen',
   'EngineSilent',
   'NameTaken',
+  'WorkspaceDeleted',
   'NoEngine',
   'AmbiguousEngine',
   'DependencyFailed',

@@ -35,7 +35,7 @@ export interface Where {
   readonly externalName: string
   readonly isRecorded: boolean // our own status says that this is it
   readonly workspace: Workspace | undefined // of that name, whosever it is
-  // Of a Workspace that no engine has given a sign on: when to call it silent, two minutes after its last sign on any.
+  // Of a Workspace that no engine has begun with: when to call it silent.
   readonly silentAt: number | undefined
 }
 

@@ -92,10 +92,8 @@ async function outputOf(
   const { name: secret, namespace } = workspaceOf(read, other)?.spec.writeConnectionSecretToRef ?? {}
   const isHere = namespace === undefined || namespace === apply.metadata.namespace
   const connection = secret && isHere ? await getLive(live, Secret, beside(apply, secret)) : undefined
-  const value = pickConnection(connection?.data ?? {}, output)
-  return value === undefined
-    ? missing(`apply ${name} has no output ${output}`)
-    : { is: 'known', value, isSensitive: true }
+  const picked = pickConnection(connection?.data ?? {}, output)
+  return picked ? { is: 'known', ...picked, isSensitive: true } : missing(`apply ${name} has no output ${output}`)
 }
 
 // The Workspace it has, as far as that is written down.

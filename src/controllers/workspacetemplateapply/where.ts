@@ -1,33 +1,31 @@
 // Finds where the Workspace of an apply is, or is to be: in which API, under which name, on which state.
 import { annotations } from '../../api/keys.ts'
 import { CustomResourceDefinition } from '../../api/neighbours.ts'
-import { groupOf, keyOf, resourceName } from '../../api/resource.ts'
+import { groupOf, keyOf, resourceName, tellKey } from '../../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceAPI, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
 import type { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Settings } from '../../runtime/settings.ts'
 import { externalNameOf, workspaceNameOf } from '../../terraform/identity.ts'
-import { progressOf } from '../../terraform/progress.ts'
 import { chooseEngine } from './engines.ts'
 import { recordedOn, workspaceKey } from './relations.ts'
 import type { Nowhere, Where } from './seen.ts'
 
 type Apply = WorkspaceTemplateApply
+export type Place = Omit<Where, 'silentAt'>
 
 export const ours = 'ours' // index of Workspaces: those that are labelled as ours
-const silentMs = 120_000
 
 // A Workspace stays in the API it was made in, under the name it was made with.
 export function whereIs(
   read: Read,
   apply: Apply,
   template: WorkspaceTemplate | undefined,
-  now: Date,
   { workspaceAPI }: Pick<Settings, 'workspaceAPI'>,
-): Where | Nowhere {
+): Place | Nowhere {
   const crdOf = (api: WorkspaceAPI) => read.get(CustomResourceDefinition, { name: resourceName(api.workspace) })
-  const place = (api: WorkspaceAPI, name: string): Where | Nowhere => {
+  const place = (api: WorkspaceAPI, name: string): Place | Nowhere => {
     const crd = crdOf(api)
     const workspace = read.get(api.workspace, workspaceKey(api, apply, name))
     const externalName = externalNameFor(api, apply, name, workspace)
@@ -43,7 +41,6 @@ export function whereIs(
       externalName,
       isRecorded: apply.status?.workspaceName === name,
       workspace,
-      silentAt: workspace && silentAt(read, api, workspace, now),
     }
   }
   const recorded = recordedOn(apply)
@@ -82,30 +79,11 @@ function externalNameFor(
   const { namespace = '', annotations: notes = {} } = apply.metadata
   const isUsual = name === workspaceNameOf(api, keyOf(apply))
   const isOwn = (each: string) => each === apply.status?.workspaceName || each.startsWith(`${namespace}.`)
-  if (!isUsual && !api.isNamespaced && !isOwn(name)) return undefined
-  const told = workspace?.metadata.annotations?.[crossplane.externalName]
+  const { [crossplane.externalName]: told, [annotations.apply]: owner } = workspace?.metadata.annotations ?? {}
+  const isNamed = owner === tellKey(keyOf(apply)) // by the Workspace itself, which tenants cannot write
+  if (!isUsual && !api.isNamespaced && !isNamed && !isOwn(name)) return undefined
   if (told !== undefined) return told
   const kept = notes[annotations.externalName] ?? (isUsual ? undefined : name)
   if (kept === undefined) return externalNameOf(keyOf(apply))
   return isOwn(kept) ? kept : undefined
-}
-
-function silentAt(
-  read: Read,
-  { workspace: resource }: WorkspaceAPI,
-  workspace: Workspace,
-  now: Date,
-): number | undefined {
-  if (progressOf(workspace).is !== 'waiting') return undefined
-  const patient = Date.parse(workspace.metadata.creationTimestamp ?? '') + silentMs
-  if (now.getTime() < patient) return patient
-  const signs = read.list(resource).flatMap(signsOn)
-  return signs.reduce((last, each) => Math.max(last, each + silentMs), patient)
-}
-
-function signsOn({ metadata, status }: Workspace): readonly number[] {
-  const { createPending, createSucceeded, createFailed } = crossplane
-  const notes = [createPending, createSucceeded, createFailed].map((name) => metadata.annotations?.[name])
-  const times = [...notes, ...(status?.conditions ?? []).map(({ lastTransitionTime }) => lastTransitionTime)]
-  return times.flatMap((time) => (time === undefined ? [] : [Date.parse(time)])).filter((time) => !Number.isNaN(time))
 }

@@ -63,6 +63,15 @@ function guarded(apply: Apply, { spec, revision }: Rendered): readonly Managemen
   return (['Observe', 'Create', 'Delete'] as const).filter((each) => isAllowed(spec.managementPolicies, each))
 }
 
+// The same where there is nothing else to ask for: one that is pinned, that waits or that goes may need it most.
+export function passOn(apply: Apply, { api }: Where, workspace: Workspace): readonly Effect[] {
+  const [said, heard] = [apply.metadata.annotations ?? {}, workspace.metadata.annotations ?? {}]
+  const news = passedOn.filter((key) => said[key] !== heard[key]).map((key) => [key, said[key] ?? null] as const)
+  if (news.length === 0) return []
+  const change = { metadata: { annotations: Object.fromEntries(news) } }
+  return [{ do: 'patch', resource: api.workspace, object: workspace, change }]
+}
+
 // Whether the engine has been asked for all that reaches Terraform.
 export function isAsked(wish: Workspace, workspace: Workspace): boolean {
   const revisionOn = ({ metadata }: Workspace) => metadata.annotations?.[annotations.revision]
@@ -97,8 +106,8 @@ function strayIn(wish: Workspace, workspace: Workspace): JsonRecord {
   const { forProvider: ours, ...ourSpec } = wish.spec
   const { forProvider: theirs, ...theirSpec } = workspace.spec
   const fields = fieldsThatCount.filter((name) => theirs[name] !== undefined && ours[name] === undefined)
-  const varmap = ours.varmap ? surplus(ours.varmap, theirs.varmap ?? {}) : []
-  const forProvider = { ...nulls(fields), ...(varmap.length > 0 && { varmap: nulls(varmap) }) }
+  const varmap = ours.varmap ? surplus(ours.varmap, theirs.varmap ?? {}) : {}
+  const forProvider = { ...nulls(fields), ...(Object.keys(varmap).length > 0 && { varmap }) }
   const isRestricted = (spec: Omit<WorkspaceSpec, 'forProvider'>) => !isWithin(spec.managementPolicies ?? ['*'], ['*'])
   const spec = {
     ...(Object.keys(forProvider).length > 0 && { forProvider }),
@@ -114,8 +123,15 @@ function strayIn(wish: Workspace, workspace: Workspace): JsonRecord {
   }
 }
 
-function surplus(ours: JsonRecord, theirs: JsonRecord): readonly string[] {
-  return Object.keys(theirs).filter((name) => !(name in ours))
+// At any depth: an apply of ours leaves what others put beside it.
+function surplus(ours: JsonRecord, theirs: JsonRecord): JsonRecord {
+  const within = Object.entries(theirs).flatMap(([name, value]): readonly [string, unknown][] => {
+    const wanted = ours[name]
+    if (!(name in ours)) return [[name, null]]
+    const deeper = isRecord(wanted) && isRecord(value) ? surplus(wanted, value) : {}
+    return Object.keys(deeper).length > 0 ? [[name, deeper]] : []
+  })
+  return Object.fromEntries(within)
 }
 
 function nulls(names: readonly string[]): Readonly<Record<string, null>> {
@@ -143,14 +159,18 @@ export function differencesOf(wish: Workspace, workspace: Workspace): readonly s
   ].toSorted()
 }
 
+// Whether what it built is left when it goes.
+export function isOrphan({ api }: Where, { spec: { managementPolicies, deletionPolicy } }: Workspace): boolean {
+  return api.isNamespaced ? !isAllowed(managementPolicies, 'Delete') : deletionPolicy === 'Orphan'
+}
+
 // In one write: an engine never sees it without our hold and with the right to destroy.
-export function letGo({ api }: Where, workspace: Workspace): readonly Effect[] {
-  const { managementPolicies, deletionPolicy } = workspace.spec
+export function letGo(where: Where, workspace: Workspace): readonly Effect[] {
+  const { api } = where
   const finalizers = workspace.metadata.finalizers ?? []
-  const isOrphan = api.isNamespaced ? !isAllowed(managementPolicies, 'Delete') : deletionPolicy === 'Orphan'
-  if (isOrphan && !finalizers.includes(holdFinalizer)) return []
+  if (isOrphan(where, workspace) && !finalizers.includes(holdFinalizer)) return []
   const spec = api.isNamespaced
-    ? { managementPolicies: withoutDelete(managementPolicies) }
+    ? { managementPolicies: withoutDelete(workspace.spec.managementPolicies) }
     : { deletionPolicy: 'Orphan' }
   const change = { spec, metadata: { finalizers: finalizers.filter((each) => each !== holdFinalizer) } }
   return [{ do: 'patch', resource: api.workspace, object: workspace, change }]

@@ -1,0 +1,44 @@
+// When an engine is called silent: two minutes after a Workspace was made, or after its last sign on any other of the same API.
+import { crossplane, type Workspace, type WorkspaceAPI } from '../../api/workspace.ts'
+import type { Read } from '../../runtime/cache.ts'
+import type { Live } from '../../runtime/controller.ts'
+import { progressOf } from '../../terraform/progress.ts'
+import { getLive } from './values.ts'
+
+const silentMs = 120_000
+const minuteMs = 60_000
+
+export const byLastSign = 'lastSign' // index of Workspaces: the minute of the last sign of an engine on it
+
+export function lastSignOf({ metadata, status }: Workspace): readonly string[] {
+  const { createPending, createSucceeded, createFailed } = crossplane
+  const notes = [createPending, createSucceeded, createFailed].map((name) => metadata.annotations?.[name])
+  const told = (status?.conditions ?? []).map(({ lastTransitionTime }) => lastTransitionTime)
+  const times = [...notes, ...told].map((time) => Date.parse(time ?? '')).filter((time) => !Number.isNaN(time))
+  return times.length === 0 ? [] : [String(minuteOf(Math.max(...times)))]
+}
+
+// Of one that no engine has given a sign on; undefined: its engine has begun. To the minute: it is not asked of each when.
+export async function silentAt(
+  read: Read,
+  live: Live,
+  { workspace: resource, usage }: WorkspaceAPI,
+  workspace: Workspace,
+): Promise<number | undefined> {
+  if (progressOf(workspace).is !== 'waiting') return undefined
+  const now = live.now().getTime()
+  const patient = Date.parse(workspace.metadata.creationTimestamp ?? '') + silentMs
+  if (now < patient) return patient
+  const isSigned = (minute: number) => read.keysAt(resource, byLastSign, String(minute)).length > 0
+  const signed = [0, 1, 2].map((ago) => minuteOf(now) - ago).find(isSigned)
+  const last = signed === undefined ? 0 : Math.min(now, (signed + 1) * minuteMs)
+  if (now < last + silentMs) return last + silentMs
+  // While it loads providers for the first time, this is all that is seen of an engine; it is called after the Workspace's uid.
+  const { namespace, uid = '' } = workspace.metadata
+  const used = await getLive(live, usage, namespace === undefined ? { name: uid } : { namespace, name: uid })
+  return used ? undefined : patient
+}
+
+function minuteOf(time: number): number {
+  return Math.floor(time / minuteMs)
+}
