@@ -2,22 +2,20 @@
 // (SIGKILL) again and again and started anew. Their module writes down what it makes, so that one can count.
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import { labels } from '../src/api/keys.ts'
-import { Namespace, Secret } from '../src/api/neighbours.ts'
-import { tellObject } from '../src/api/resource.ts'
-import { workspaceAPIs } from '../src/api/workspace.ts'
+import { Namespace } from '../src/api/neighbours.ts'
 import { WorkspaceTemplate } from '../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../src/api/workspacetemplateapply.ts'
 import { type Client, createClient } from '../src/kube/client.ts'
 import { findAccess } from '../src/kube/find.ts'
-import { realParts } from '../tools/workshop.ts'
-import { seeEstablished } from './bed/core.ts'
-import { engineKubeconfig, engineUser, grantEngine, launchEngine } from './bed/engine.ts'
+import { engineUser } from './bed/engine.ts'
+import type { Kube } from './bed/kube.ts'
 import { launchManager, type ManagerProcess, managerKubeconfig, managerUser } from './bed/manager.ts'
-import { type OwnApi, startOwnApi } from './bed/own.ts'
+import type { OwnApi } from './bed/own.ts'
+import { startOwnEngines } from './bed/own-engines.ts'
+import { tracesOf } from './lives.ts'
 import { until } from './until.ts'
 import { aUser } from './user.ts'
 
@@ -37,13 +35,11 @@ export const anyBlows = (count: number): fc.Arbitrary<Blow[]> =>
 export interface KilledLife {
   readonly name: string
   readonly asked: readonly string[] // what the user was asked to approve
-  readonly made: readonly string[] // as the module wrote it down
+  readonly ledger: readonly string[] // what was made and what is gone, as the module wrote it down
   readonly left: readonly string[] // what is there at the end
+  readonly kills: number // of the engine, meanwhile
 }
 
-const states = 'capt-terraform-state'
-const api = workspaceAPIs['tf.m.upbound.io']
-const engineCrds = resolve(import.meta.dirname, '../manifests/engine/crds.yaml')
 const patience = { withinSeconds: 900, everyMs: 250 }
 const lanes = 2 // lives at a time
 
@@ -51,19 +47,25 @@ const module = `
 variable "ledger" {}
 variable "size" {}
 resource "terraform_data" "network" {
+  input = var.ledger
   provisioner "local-exec" {
-    command = "echo network >> \${var.ledger}; sleep 0.3"
-  }
-}
-resource "terraform_data" "cluster" {
-  triggers_replace = var.size
-  depends_on       = [terraform_data.network]
-  provisioner "local-exec" {
-    command = "echo \${var.size} cluster >> \${var.ledger}; sleep 0.3"
+    command = "echo made network >> \${self.input}; sleep 0.3"
   }
   provisioner "local-exec" {
     when    = destroy
-    command = "sleep 0.3"
+    command = "echo gone network >> \${self.input}; sleep 0.3"
+  }
+}
+resource "terraform_data" "cluster" {
+  input            = var.ledger
+  triggers_replace = var.size
+  depends_on       = [terraform_data.network]
+  provisioner "local-exec" {
+    command = "echo made \${self.triggers_replace} cluster >> \${self.input}; sleep 0.3"
+  }
+  provisioner "local-exec" {
+    when    = destroy
+    command = "echo gone \${self.triggers_replace} cluster >> \${self.input}; sleep 0.3"
   }
 }
 output "size" { value = terraform_data.cluster.triggers_replace }
@@ -71,13 +73,23 @@ output "size" { value = terraform_data.cluster.triggers_replace }
 const makes = ['network', 'small cluster', 'large cluster']
 
 // What is wrong with how a life went. Each was made, and once, unless the user was asked more than the one question that there
-// is in every life.
-export function troubleIn({ name, asked, made, left }: KilledLife): readonly string[] {
+// is in every life; each is gone in the end, and was destroyed again at most by an engine that had been killed meanwhile.
+export function troubleIn({ name, asked, ledger, left, kills }: KilledLife): readonly string[] {
   const where = `${name}, where was asked: ${asked.join(', ')}`
-  const times = makes.map((what) => ({ what, count: made.filter((line) => line === what).length }))
-  const wrong = times.filter(({ count }) => count < 1 || count > asked.length)
+  const times = makes.map((what) => {
+    const timesOf = (verb: string) => ledger.filter((line) => line === `${verb} ${what}`).length
+    return { what, made: timesOf('made'), gone: timesOf('gone'), last: ledger.findLast((line) => line.endsWith(what)) }
+  })
   return [
-    ...wrong.map(({ what, count }) => `${what} was made ${count} times in ${where}`),
+    ...times
+      .filter(({ made }) => made < 1 || made > asked.length)
+      .map(({ what, made }) => `${what} was made ${made} times in ${where}`),
+    ...times
+      .filter(({ what, last }) => last !== `gone ${what}`)
+      .map(({ what }) => `${what} was never destroyed in ${where}`),
+    ...times
+      .filter(({ made, gone }) => gone > made + kills)
+      .map(({ what, gone }) => `${what} was destroyed ${gone} times in ${where}`),
     ...left.map((what) => `${what} was left of ${where}`),
     ...(asked.includes('ApprovalRequired') ? [] : [`nobody was asked before something was destroyed in ${where}`]),
   ]
@@ -86,7 +98,7 @@ export function troubleIn({ name, asked, made, left }: KilledLife): readonly str
 // Lives go on until every blow has fallen.
 export async function liveUnder(blows: Readonly<Record<'manager' | 'engine', readonly Blow[]>>) {
   const site = await startSite()
-  const { end, client } = site
+  const { end } = site
   try {
     const over = new AbortController()
     const falling = Promise.all([site.deal('manager', blows.manager), site.deal('engine', blows.engine)]).finally(() =>
@@ -94,7 +106,7 @@ export async function liveUnder(blows: Readonly<Record<'manager' | 'engine', rea
     )
     const lane = async (name: string) => {
       const lives: KilledLife[] = []
-      do lives.push(await live(client, site.folder, `${name}-${lives.length + 1}`))
+      do lives.push(await live(site, `${name}-${lives.length + 1}`))
       while (!over.signal.aborted)
       return lives
     }
@@ -109,24 +121,20 @@ export async function liveUnder(blows: Readonly<Record<'manager' | 'engine', rea
 }
 
 async function startSite() {
-  const { tofu } = await realParts(['tofu'])
-  const own = await startOwnApi('killing')
+  const own = await startOwnEngines('killing')
   const { home, kube } = own
-  await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', engineCrds])
-  await Promise.all([seeEstablished(kube), grantEngine(kube)])
   const folder = join(home.folder, 'ledgers')
   mkdirSync(folder)
   const work = join(home.folder, 'work')
-  const place = { kube, folder: home.folder }
-  const accounts = { manager: await managerKubeconfig(place, own), engine: await engineKubeconfig(place, own) }
+  const kubeconfig = await managerKubeconfig({ kube, folder: home.folder }, own)
+  let kills = 0 // of the engine
   const client = createClient(findAccess({ kubeconfig: own.adminKubeconfig, env: {} }))
   // Who is killed leaves a Lease behind that others wait for: that is another story.
-  const flags = ['--leader-elect=false', `--workspace-api=${api.group}`]
+  const flags = ['--leader-elect=false', '--workspace-api=tf.m.upbound.io']
 
   const launch = {
-    manager: async (name: string) => launchManager(home, { name, kubeconfig: accounts.manager, flags }),
-    engine: async (name: string) =>
-      launchEngine(home, { name, kubeconfig: accounts.engine, tofu, work, flags: flags.slice(0, 1) }),
+    manager: async (name: string) => launchManager(home, { name, kubeconfig, flags }),
+    engine: async (name: string) => own.launch(name, { work, flags: flags.slice(0, 1) }),
   }
   const user = { manager: managerUser, engine: engineUser }
 
@@ -145,6 +153,7 @@ async function startSite() {
         },
       )
       await sleep(ms)
+      if (who === 'engine') kills++
       await living.member.kill('SIGKILL')
       if (who === 'engine' && isWhole) killIn(work)
       living = await launch[who](`${who}-${index + 2}`)
@@ -153,7 +162,9 @@ async function startSite() {
 
   return {
     client,
+    kube,
     folder,
+    kills: () => kills,
     deal,
     keepLogs: home.keepLogs,
     async end() {
@@ -191,7 +202,15 @@ function killIn(folder: string): void {
   }
 }
 
-async function live(client: Client, folder: string, name: string): Promise<KilledLife> {
+interface Place {
+  readonly client: Client
+  readonly kube: Kube
+  readonly folder: string
+  kills(): number
+}
+
+async function live({ client, kube, folder, kills }: Place, name: string): Promise<KilledLife> {
+  const killed = kills()
   const namespace = name
   const ledger = join(folder, name)
   const header = { apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1' }
@@ -224,19 +243,11 @@ async function live(client: Client, folder: string, name: string): Promise<Kille
   await client.remove(WorkspaceTemplateApply, key)
   await user.seesGone(WorkspaceTemplateApply, key)
 
-  const [workspaces, usages, secrets] = await Promise.all([
-    client.list(api.workspace, { namespace }),
-    client.list(api.usage, { namespace }),
-    client.list(Secret, { namespace: states }),
-  ])
-  const ofUs = secrets.items.filter(
-    ({ metadata }) =>
-      metadata.labels?.[labels.apply] === `${namespace}.demo` || metadata.name.includes(`${namespace}.demo`),
-  )
   return {
     name,
     asked: user.asked,
-    made: existsSync(ledger) ? readFileSync(ledger, 'utf8').trimEnd().split('\n') : [],
-    left: [...workspaces.items, ...usages.items, ...ofUs].map(tellObject),
+    ledger: existsSync(ledger) ? readFileSync(ledger, 'utf8').trimEnd().split('\n') : [],
+    left: await tracesOf(kube, namespace, 'demo', { isCollected: false }),
+    kills: kills() - killed,
   }
 }

@@ -4,6 +4,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { labels } from '../src/api/keys.ts'
 import { apiVersionOf } from '../src/api/resource.ts'
 import { crossplane, type WorkspaceGroup, workspaceAPIs } from '../src/api/workspace.ts'
+import { stateNamespace } from '../src/engine/stateaccess.ts'
 import { applyLabelOf, externalNameOf, workspaceNameOf } from '../src/terraform/identity.ts'
 import type { Bed } from './bed/bed.ts'
 import { type Condition, conditionsOf } from './bed/describe.ts'
@@ -13,8 +14,6 @@ import { until } from './until.ts'
 
 // Two cores may have much else to do.
 export const patience = { withinSeconds: 120 }
-
-export const stateNamespace = 'capt-terraform-state'
 
 interface Told extends Condition {
   readonly observedGeneration?: number
@@ -34,13 +33,17 @@ export async function seeSaying(kube: Kube, ref: ObjectRef, type: string, reason
 }
 
 // A Workspace, by the whole rule: of an earlier generation both may be True for minutes.
+export function isConverged({
+  metadata,
+  status,
+}: Pick<KubeObject, 'metadata'> & { readonly status?: unknown }): boolean {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Told[] }
+  const [ready, synced] = ['Ready', 'Synced'].map((type) => conditions.find((each) => each.type === type))
+  return ready?.status === 'True' && synced?.status === 'True' && synced.observedGeneration === metadata.generation
+}
+
 export async function seeConverged(kube: Kube, workspace: ObjectRef): Promise<KubeObject> {
-  const isSo = (object: KubeObject) => {
-    const synced = conditionOf(object, 'Synced')
-    const isReady = conditionOf(object, 'Ready')?.status === 'True'
-    return isReady && synced?.status === 'True' && synced.observedGeneration === object.metadata.generation
-  }
-  return kube.see(workspace, 'has converged', isSo, patience)
+  return kube.see(workspace, 'has converged', isConverged, patience)
 }
 
 export function workspaceOf(group: WorkspaceGroup, { metadata }: ObjectRef): ObjectRef {
@@ -63,6 +66,7 @@ export async function askAgain(kube: Kube, workspace: ObjectRef, when: string): 
 }
 
 export interface State {
+  readonly lineage: string
   readonly resources: readonly {
     readonly name: string
     readonly instances: readonly { readonly attributes: Record<string, unknown> }[]
@@ -94,8 +98,13 @@ export async function writeState(kube: Kube, apply: ObjectRef, state: State): Pr
 }
 
 // Everything that is kept for applies of a namespace (or for one of them), wherever it is: states and their locks, records, Secrets
-// of variables and outputs, usages, Workspaces.
-export async function tracesOf(kube: Kube, namespace: string, name?: string): Promise<readonly string[]> {
+// of variables and outputs, usages, Workspaces. Where nobody collects garbage, Secrets that belonged to a Workspace stay.
+export async function tracesOf(
+  kube: Kube,
+  namespace: string,
+  name?: string,
+  { isCollected = true } = {},
+): Promise<readonly string[]> {
   const label = name === undefined ? undefined : applyLabelOf({ namespace, name })
   const prefix = `${namespace}.${name ?? ''}`
   const isOurs = ({ metadata }: KubeObject) =>
@@ -121,9 +130,13 @@ export async function tracesOf(kube: Kube, namespace: string, name?: string): Pr
     )
   const connection = ({ type, metadata }: KubeObject) =>
     metadata.namespace === namespace && type === crossplane.connectionSecretType
-  return lists
-    .flat()
+  const all = lists.flat()
+  const uids = new Set(all.map(({ metadata }) => metadata.uid))
+  const isGarbage = ({ kind, metadata: { ownerReferences: owners = [] } }: KubeObject) =>
+    kind === 'Secret' && owners.length > 0 && owners.every(({ uid }) => !uids.has(uid))
+  return all
     .filter((each) => isOurs(each) || usageOf(each) || connection(each))
+    .filter((each) => isCollected || !isGarbage(each))
     .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
 }
 

@@ -1,10 +1,20 @@
-// An API server in memory, as far as a pass over one object needs one: it keeps objects, refuses stale and foreign writes, lets
-// go what is deleted and held by nobody, and can be struck at any write. What a real one does is for stories.
+// An API server in memory, as far as a manager or an engine needs one: it keeps objects, tells who watches them, refuses stale
+// and foreign writes, knows what was applied by whom, lets go what is deleted and held by nobody, and can be struck at any write.
+// It knows no schemas, so it fills in no defaults, and collects no garbage. What a real one does is for stories.
+import { isDeepStrictEqual } from 'node:util'
+import { isRecord } from '../src/api/record.ts'
 import { type Key, type KubeObject, keyOf, type Resource, tellKey, tellRef } from '../src/api/resource.ts'
-import type { Client } from '../src/kube/client.ts'
+import type { Client, Removal, Scope, WatchEvent, WatchFrom, Written } from '../src/kube/client.ts'
 import { ApiError } from '../src/kube/errors.ts'
 
 type Doc = Record<string, unknown>
+
+// One write, as a watch sees it.
+export interface Happened {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly resource: Resource
+  readonly object: KubeObject
+}
 
 export interface Objects {
   readonly client: Client
@@ -15,12 +25,16 @@ export interface Objects {
   put(resource: Resource, object: KubeObject): void // as a user does: a changed spec is a new generation
   change(resource: Resource, key: Key, change: object): void
   remove(resource: Resource, key: Key): void
+  watch(hear: (happened: Happened) => void): void // everything, at once
 }
 
 export class Struck extends Error {}
 
 export function objectsInMemory(date: () => Date = () => new Date()): Objects {
   const all = new Map<string, KubeObject>()
+  const applied = new Map<string, Doc>() // by whom to what, last
+  const news: (Happened & { readonly before?: KubeObject })[] = []
+  const hearing = new Set<(happened: Happened & { readonly before?: KubeObject }) => void>()
   const writes: string[] = []
   let version = 0
   let strikeAt = { write: 0, how: 'before' }
@@ -39,34 +53,50 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
     const id = idOf(resource, keyOf(object))
     const before: (KubeObject & { readonly spec?: unknown }) | undefined = all.get(id)
     const { metadata, ...rest } = object
+    const { deletionTimestamp } = metadata
     const isNewSpec = before && JSON.stringify(before.spec) !== JSON.stringify((rest as Doc)['spec'])
+    const isNewlyDeleted = before && deletionTimestamp !== undefined && !before.metadata.deletionTimestamp
     const now = `${date().toISOString().slice(0, 19)}Z`
-    const stored = {
+    const stored = plain({
       ...rest,
       metadata: {
         ...metadata,
         uid: before?.metadata.uid ?? uidOf(++version),
         creationTimestamp: before?.metadata.creationTimestamp ?? now,
-        generation: (before?.metadata.generation ?? 1) + (isNewSpec ? 1 : 0),
-        resourceVersion: String(++version),
+        generation: (before?.metadata.generation ?? 1) + (isNewSpec || isNewlyDeleted ? 1 : 0),
+        resourceVersion: before?.metadata.resourceVersion,
       },
-    }
-    if (stored.metadata.deletionTimestamp && !stored.metadata.finalizers?.length) all.delete(id)
-    else all.set(id, JSON.parse(JSON.stringify(stored)) as KubeObject)
+    }) as KubeObject
+    if (before && isDeepStrictEqual(stored, before)) return structuredClone(before)
+    Object.assign(stored.metadata, { resourceVersion: String(++version) })
+    const isGone = deletionTimestamp !== undefined && !metadata.finalizers?.length
+    if (isGone) all.delete(id)
+    else all.set(id, stored)
+    const type = isGone ? 'DELETED' : before ? 'MODIFIED' : 'ADDED'
+    // Who hears that it is gone sees it as it was.
+    const { resourceVersion } = stored.metadata
+    const seen = isGone && before ? { ...before, metadata: { ...before.metadata, resourceVersion } } : stored
+    news.push({ type, resource, object: structuredClone(seen) as KubeObject, ...(before && { before }) })
     return structuredClone(stored)
+  }
+
+  function tellAll(): void {
+    for (const each of news.splice(0)) for (const hear of hearing) hear(each)
   }
 
   // What is refused is no write.
   async function write<T>(what: string, act: () => unknown): Promise<T> {
-    const before = new Map(all)
+    const [before, appliedBefore] = [new Map(all), new Map(applied)]
     const result = act()
     const how = --strikeAt.write === 0 ? strikeAt.how : undefined
     if (how === 'before') {
-      all.clear()
-      for (const [id, object] of before) all.set(id, object)
+      news.length = 0
+      restore(all, before)
+      restore(applied, appliedBefore)
       throw new Struck(`before ${what}`)
     }
     writes.push(what)
+    tellAll()
     if (how === 'after') throw new Struck(`after ${what}`)
     return result as T
   }
@@ -79,54 +109,124 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
     if (uid !== undefined && uid !== object.metadata.uid) throw trouble(doing, 422, 'Invalid', name)
   }
 
-  function patched(resource: Resource, key: Key, change: object): KubeObject {
+  function patched(resource: Resource, key: Key, change: object, { subresource }: Written = {}): KubeObject {
     const object = found(resource, key)
     fenced(`patch ${tellRef(resource, key)}`, object, change as Doc)
-    return store(resource, merged(object, change) as KubeObject)
+    const { status, ...rest } = change as Doc
+    return store(resource, merged(object, subresource === 'status' ? { status } : rest) as KubeObject)
   }
 
-  function markDeleted(resource: Resource, key: Key): void {
+  // What its manager applied before and applies no more is gone. What two managers apply alike is not known here.
+  function appliedTo(resource: Resource, object: KubeObject, { fieldManager = '', force }: Written): KubeObject {
+    const key = keyOf(object)
+    const doing = `apply ${tellRef(resource, key)}`
+    const there = all.get(idOf(resource, key))
+    const { uid, resourceVersion, ...metadata } = object.metadata
+    const wish = plain({ ...object, metadata }) as Doc
+    if (uid !== undefined && there?.metadata.uid !== uid) throw trouble(doing, 409, 'Conflict', key.name)
+    if (there) fenced(doing, there, { metadata: { resourceVersion } })
+    const before = applied.get(`${there?.metadata.uid} ${fieldManager}`) ?? {}
+    const left = without(there ? structuredClone(there) : {}, before, wish) as Doc
+    if (there && !force && isInTheWay(left, wish, before)) throw trouble(doing, 409, 'Conflict', key.name)
+    const stored = store(resource, appliedOn(left, wish) as unknown as KubeObject)
+    applied.set(`${stored.metadata.uid} ${fieldManager}`, wish)
+    return stored
+  }
+
+  function markDeleted(resource: Resource, key: Key, { uid, resourceVersion }: Removal = {}): void {
     const object = found(resource, key)
-    const { generation = 1 } = object.metadata
+    const isOther = uid !== undefined && uid !== object.metadata.uid
+    if (isOther || (resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion))
+      throw trouble(`delete ${tellRef(resource, key)}`, 409, 'Conflict', key.name)
     const deletionTimestamp = object.metadata.deletionTimestamp ?? `${date().toISOString().slice(0, 19)}Z`
-    store(resource, { ...object, metadata: { ...object.metadata, deletionTimestamp, generation } })
-    const left = all.get(idOf(resource, key))
-    if (left) Object.assign(left.metadata, { generation: generation + 1 })
+    store(resource, { ...object, metadata: { ...object.metadata, deletionTimestamp } })
+  }
+
+  const isOf = (scope: Scope) => {
+    const wanted = (scope.labels ?? '').split(',').filter(Boolean)
+    const [field = '', wish] = (scope.fields ?? '').split('=')
+    const fieldOf = ({ metadata, ...rest }: KubeObject): unknown =>
+      field === 'metadata.name' ? metadata.name : (rest as Doc)[field]
+    return (object: KubeObject | undefined) =>
+      object !== undefined &&
+      (scope.namespace === undefined || object.metadata.namespace === scope.namespace) &&
+      (scope.fields === undefined || fieldOf(object) === wish) &&
+      wanted.every((each) => {
+        const [name = '', value] = each.split('=')
+        const is = object.metadata.labels?.[name]
+        return value === undefined ? is !== undefined : is === value
+      })
+  }
+
+  function listed(resource: Resource, scope: Scope): KubeObject[] {
+    return [...all.entries()]
+      .filter(([id]) => id.startsWith(`${resource.group}/${resource.kind} `))
+      .map(([, object]) => structuredClone(object))
+      .filter(isOf(scope))
+      .map(seenAs(scope))
+  }
+
+  // For ever: who is told everything from the beginning has no resource versions to come back with.
+  async function* watch(resource: Resource, scope: Scope & WatchFrom, signal: AbortSignal) {
+    const isSeen = isOf(scope)
+    let events: WatchEvent<KubeObject>[] = listed(resource, scope).map((object) => ({ type: 'ADDED', object }))
+    events.push({ type: 'BOOKMARK', resourceVersion: String(version), isInitialEnd: true })
+    let wake = () => {}
+    const hear = ({ type, resource: of, object, before }: Happened & { readonly before?: KubeObject }) => {
+      if (of.group !== resource.group || of.kind !== resource.kind) return
+      const [was, is] = [isSeen(before), type !== 'DELETED' && isSeen(object)]
+      if (!was && !is) return
+      events.push({ type: is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED', object: seenAs(scope)(object) })
+      wake()
+    }
+    const leave = () => wake()
+    hearing.add(hear)
+    signal.addEventListener('abort', leave)
+    try {
+      for (;;) {
+        const ready = events
+        events = []
+        yield* ready
+        if (signal.aborted) throw signal.reason
+        if (events.length > 0) continue
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    } finally {
+      hearing.delete(hear)
+      signal.removeEventListener('abort', leave)
+    }
   }
 
   const client = {
     get: async (resource: Resource, key: Key) => found(resource, key),
-    async list(resource: Resource, { namespace, labels = '' }: { namespace?: string; labels?: string } = {}) {
-      const wanted = labels.split(',').filter(Boolean)
-      const items = [...all.entries()]
-        .filter(([id]) => id.startsWith(`${resource.group}/${resource.kind} `))
-        .map(([, object]) => structuredClone(object))
-        .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
-        .filter(({ metadata }) =>
-          wanted.every((each) => metadata.labels?.[each.split('=')[0] ?? ''] === each.split('=')[1]),
-        )
-      return { items, resourceVersion: String(version) }
-    },
+    list: async (resource: Resource, scope: Scope = {}) => ({
+      items: listed(resource, scope),
+      resourceVersion: String(version),
+    }),
+    watch,
+    ready: async () => true,
+    served: async () => [],
+    close() {},
     create: async (resource: Resource, object: KubeObject) =>
       write(`create ${tellRef(resource, keyOf(object))}`, () => {
         const doing = `create ${tellRef(resource, keyOf(object))}`
         if (all.has(idOf(resource, keyOf(object)))) throw trouble(doing, 409, 'AlreadyExists', object.metadata.name)
         return store(resource, object)
       }),
-    apply: async (resource: Resource, object: KubeObject) =>
-      write(`apply ${tellRef(resource, keyOf(object))}`, () =>
-        store(resource, merged(all.get(idOf(resource, keyOf(object))) ?? {}, object) as KubeObject),
-      ),
-    patch: async (resource: Resource, key: Key, change: object) =>
-      write(`patch ${tellRef(resource, key)}`, () => patched(resource, key, change)),
+    apply: async (resource: Resource, object: KubeObject, how: Written) =>
+      write(`apply ${tellRef(resource, keyOf(object))}`, () => appliedTo(resource, object, how)),
+    patch: async (resource: Resource, key: Key, change: object, how?: Written) =>
+      write(`patch ${tellRef(resource, key)}`, () => patched(resource, key, change, how)),
     replaceStatus: async (resource: Resource, object: KubeObject, status: object) =>
       write(`status ${tellRef(resource, keyOf(object))}`, () => {
         const there = found(resource, keyOf(object))
         fenced('replace a status', there, { metadata: { uid: object.metadata.uid } })
         return store(resource, { ...there, status } as KubeObject)
       }),
-    remove: async (resource: Resource, key: Key) =>
-      write(`delete ${tellRef(resource, key)}`, () => markDeleted(resource, key)),
+    remove: async (resource: Resource, key: Key, how?: Removal) =>
+      write(`delete ${tellRef(resource, key)}`, () => markDeleted(resource, key, how)),
   }
 
   return {
@@ -140,9 +240,35 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
       [...all.entries()]
         .filter(([id]) => id.startsWith(`${resource.group}/${resource.kind} `))
         .map(([, object]) => object as T),
-    put: (resource, object) => void store(resource, object),
-    change: (resource, key, change) => void patched(resource, key, change),
-    remove: markDeleted,
+    put(resource, object) {
+      store(resource, object)
+      tellAll()
+    },
+    change(resource, key, change) {
+      store(resource, merged(found(resource, key), change) as KubeObject)
+      tellAll()
+    },
+    remove(resource, key) {
+      markDeleted(resource, key)
+      tellAll()
+    },
+    watch: (hear) => void hearing.add(hear),
+  }
+}
+
+function restore<T>(map: Map<string, T>, before: ReadonlyMap<string, T>): void {
+  map.clear()
+  for (const [id, each] of before) map.set(id, each)
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+function seenAs({ metadataOnly }: Scope): (object: KubeObject) => KubeObject {
+  return (object) => {
+    const { apiVersion, kind, metadata } = object
+    return metadataOnly ? { apiVersion, kind, metadata } : object
   }
 }
 
@@ -160,4 +286,40 @@ function merged(before: unknown, change: unknown): unknown {
     else result[name] = merged(result[name], value)
   }
   return result
+}
+
+// Without what was wished and is no more. Finalizers are a set.
+function without(base: unknown, before: unknown, wish: unknown): unknown {
+  if (!isRecord(base) || !isRecord(before)) return base
+  const result: Doc = { ...base }
+  for (const [name, value] of Object.entries(before)) {
+    const now = isRecord(wish) ? wish[name] : undefined
+    if (name === 'finalizers') {
+      const left = listOf(base[name]).filter((each) => listOf(now).includes(each) || !listOf(value).includes(each))
+      result[name] = left
+    } else if (isRecord(value)) result[name] = without(base[name], value, now)
+    else if (now === undefined) delete result[name]
+  }
+  return result
+}
+
+function appliedOn(base: Doc, wish: Doc): Doc {
+  const { finalizers = [] } = (base['metadata'] ?? {}) as { finalizers?: readonly string[] }
+  const result = merged(base, wish) as Doc
+  const { finalizers: wished = [], ...metadata } = result['metadata'] as { finalizers?: readonly string[] }
+  const both = [...new Set([...finalizers, ...wished])]
+  return { ...result, metadata: { ...metadata, ...(both.length > 0 && { finalizers: both }) } }
+}
+
+// Something else is there that this manager has not applied itself.
+function isInTheWay(base: unknown, wish: unknown, before: unknown, name = ''): boolean {
+  if (base === undefined || name === 'finalizers') return false
+  if (!isRecord(wish) || !isRecord(base)) return before === undefined && !isDeepStrictEqual(base, wish)
+  return Object.entries(wish).some(([each, value]) =>
+    isInTheWay(base[each], value, isRecord(before) ? before[each] : undefined, each),
+  )
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }

@@ -1,20 +1,22 @@
 // What the engine takes to run Terraform, on a real API server with the real OpenTofu and its kubernetes backend, and what the
 // manager adds to that. Of Crossplane's provider the same was measured on two cores; budgets are half of its times.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Workspace, workspaceAPIs } from '../../src/api/workspace.ts'
 import { WorkspaceTemplate } from '../../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../src/api/workspacetemplateapply.ts'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import { findAccess } from '../../src/kube/find.ts'
 import { readAudit } from '../../test/bed/audit.ts'
-import { seeEstablished } from '../../test/bed/core.ts'
-import { engineKubeconfig, engineUser, grantEngine, launchEngine } from '../../test/bed/engine.ts'
+import { engineUser } from '../../test/bed/engine.ts'
 import { launchManager, type ManagerProcess, managerKubeconfig, managerUser, seeReady } from '../../test/bed/manager.ts'
-import { type OwnApi, startOwnApi } from '../../test/bed/own.ts'
+import type { OwnApi } from '../../test/bed/own.ts'
+import { startOwnEngines } from '../../test/bed/own-engines.ts'
+import { isConverged } from '../../test/lives.ts'
 import { realParts } from '../../tools/workshop.ts'
 import type { Figure } from './figure.ts'
-import { type Memory, watchMemory } from './process.ts'
+import { type MemoryWatch, watchMemory } from './process.ts'
 import { type Sightings, watchFor } from './sightings.ts'
 
 const { workspace: resource } = workspaceAPIs['tf.m.upbound.io']
@@ -40,11 +42,7 @@ interface Stage {
 
 export async function measureEngine(say: (line: string) => void): Promise<readonly Figure[]> {
   const { tofu } = await realParts(['tofu'])
-  const api = await startOwnApi('bench-engine')
-  const kinds = resolve(import.meta.dirname, '../../manifests/engine/crds.yaml')
-  await api.kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', kinds])
-  await grantEngine(api.kube)
-  await seeEstablished(api.kube)
+  const api = await startOwnEngines('bench-engine')
   const client = createClient(findAccess({ kubeconfig: api.adminKubeconfig, env: {} }))
   const seen = watchFor(client, resource)
   try {
@@ -52,16 +50,11 @@ export async function measureEngine(say: (line: string) => void): Promise<readon
     const requests = async (user: string) =>
       (await readAudit(api.auditLog, { user })).filter(({ verb, resource: of }) => verb !== 'watch' && of !== '').length
     const stage: Stage = { api, client, seen, calls: counted.calls, requests }
-    const start = async (name: string, flags: readonly string[]) => {
-      const kubeconfig = await engineKubeconfig({ kube: api.kube, folder: api.home.folder }, api)
-      const engine = await launchEngine(api.home, { name, kubeconfig, tofu: counted.program, flags })
-      await seeReady(engine)
-      return engine
-    }
+    const start = async (name: string, flags: readonly string[]) => api.start(name, { tofu: counted.program, flags })
     const first = await start('engine', [])
     const figures = [
       ...(await measureSingles(stage, say)),
-      ...(await measureLarge(stage, say)),
+      ...(await measureLarge(stage, first, say)),
       ...(await measureCrowd(stage, first, say)),
       ...(await measureApplies(stage, say)),
     ]
@@ -99,22 +92,37 @@ function aWorkspace(name: string, module = small): Workspace {
   }
 }
 
-function isConverged({ metadata, status }: Workspace): boolean {
-  const [ready, synced] = ['Ready', 'Synced'].map((type) => status?.conditions?.find((each) => each.type === type))
-  return ready?.status === 'True' && synced?.status === 'True' && synced.observedGeneration === metadata.generation
-}
-
 interface Single {
   readonly seconds: number
   readonly calls: number
+  readonly callsUntilQuiet: number
+}
+
+// So long after its last call nothing more comes before the next poll.
+const quietMs = 2500
+
+async function quiet({ calls }: Stage): Promise<number> {
+  let last = { count: calls(), at: performance.now() }
+  while (performance.now() - last.at < quietMs) {
+    await sleep(100)
+    const count = calls()
+    if (count !== last.count) last = { count, at: performance.now() }
+  }
+  return last.count
 }
 
 // From the moment it is asked for until a watch sees it done.
-async function once(stage: Stage, name: string, ask: () => Promise<unknown>, isDone = isConverged): Promise<Single> {
+async function once(
+  stage: Stage,
+  name: string,
+  ask: () => Promise<unknown>,
+  isDone: (workspace: Workspace) => boolean = isConverged,
+): Promise<Single> {
   const [began, before] = [performance.now(), stage.calls()]
   await ask()
   const [at = Number.NaN] = await stage.seen.of([keyFor(name)], isDone)
-  return { seconds: (at - began) / 1000, calls: stage.calls() - before }
+  const calls = stage.calls() - before
+  return { seconds: (at - began) / 1000, calls, callsUntilQuiet: (await quiet(stage)) - before }
 }
 
 async function threeOf(stage: Stage, name: string, module: string) {
@@ -141,6 +149,7 @@ async function threeOf(stage: Stage, name: string, module: string) {
 
 const secondsOf = (all: readonly Single[]) => all.map(({ seconds }) => seconds)
 const callsOf = (all: readonly Single[]) => all.map(({ calls }) => calls)
+const quietCallsOf = (all: readonly Single[]) => all.map(({ callsUntilQuiet }) => callsUntilQuiet)
 
 async function measureSingles(stage: Stage, say: (line: string) => void): Promise<Figure[]> {
   say(`${singles} Workspaces of one resource, one after the other`)
@@ -155,21 +164,35 @@ async function measureSingles(stage: Stage, say: (line: string) => void): Promis
     all.map((each) => each.updated),
   ]
   return [
-    one('one resource, create to Ready', 's', secondsOf(created), crossplane.createSeconds / 2),
-    one('one resource, CLI calls of a create', '', callsOf(created), 5),
-    one('one resource, CLI calls of an unchanged poll', '', callsOf(polled), 2),
+    {
+      ...one('one resource, create to Ready', 's', secondsOf(created), crossplane.createSeconds / 2),
+      crossplane: '1.4 – 2.4 s',
+    },
+    { ...one('one resource, CLI calls until Ready', '', callsOf(created), 5), crossplane: '13' },
+    { ...one('one resource, CLI calls until quiet', '', quietCallsOf(created), 5), crossplane: '17' },
+    { ...one('one resource, CLI calls of an unchanged poll', '', quietCallsOf(polled), 2), crossplane: '3' },
     one('one resource, unchanged poll', 's', secondsOf(polled)),
     one('one resource, update', 's', secondsOf(updated)),
-    one('one resource, CLI calls of an update', '', callsOf(updated), 5),
+    one('one resource, CLI calls of an update', '', quietCallsOf(updated), 5),
     one('API requests of the engine for create, poll and update', '', [requests]),
   ]
 }
 
-async function measureLarge(stage: Stage, say: (line: string) => void): Promise<Figure[]> {
+async function measureLarge(stage: Stage, { member }: ManagerProcess, say: (line: string) => void): Promise<Figure[]> {
   say('a Workspace of 300 resources')
+  const memory = watchMemory(member.pid)
+  const before = await stage.requests(engineUser)
   const { created, polled, updated } = await threeOf(stage, 'large', large)
+  const requests = (await stage.requests(engineUser)) - before
+  const most = memory.most()
+  memory.stop()
   return [
     one('300 resources, create to Ready', 's', [created.seconds]),
+    one('300 resources, CLI calls until Ready', '', [created.calls], 5),
+    one('300 resources, CLI calls until quiet', '', [created.callsUntilQuiet], 5),
+    one('300 resources, CLI calls of an unchanged poll', '', [polled.callsUntilQuiet], 2),
+    one('300 resources, API requests of the engine for create, poll and update', '', [requests]),
+    ...memoryOf('300 resources', most),
     one('300 resources, unchanged poll', 's', [polled.seconds]),
     one('300 resources, update', 's', [updated.seconds]),
   ]
@@ -182,20 +205,31 @@ async function measureCrowd(stage: Stage, { member }: ManagerProcess, say: (line
   const seconds = await several(stage, 'crowd', crowd)
   const calls = (stage.calls() - before.calls) / crowd
   const requests = ((await stage.requests(engineUser)) - before.requests) / crowd
-  const most: Memory = memory.most()
+  const most = memory.most()
   memory.stop()
   return [
     one(`${crowd} Workspaces, all Ready`, 's', [seconds]),
     one(`${crowd} Workspaces, CLI calls each`, '', [calls], 5),
     one(`${crowd} Workspaces, API requests each`, '', [requests]),
-    one(`${crowd} Workspaces, resident`, 'MiB', [most.residentMiB]),
-    one(`${crowd} Workspaces, anonymous`, 'MiB', [most.anonymousMiB]),
+    ...memoryOf(`${crowd} Workspaces`, most),
+  ]
+}
+
+function memoryOf(of: string, { residentMiB, anonymousMiB, childrenMiB }: ReturnType<MemoryWatch['most']>): Figure[] {
+  return [
+    { ...one(`${of}, resident`, 'MiB', [residentMiB]), crossplane: '72 – 77 MB' },
+    one(`${of}, anonymous`, 'MiB', [anonymousMiB]),
+    { ...one(`${of}, resident in what it runs, together`, 'MiB', [childrenMiB]), crossplane: '54 – 72 MB each' },
   ]
 }
 
 async function measureTen(stage: Stage, say: (line: string) => void): Promise<Figure> {
   say('10 Workspaces at once, ten at a time')
-  return one('10 Workspaces at rate 10, all Ready', 's', [await several(stage, 'ten', 10)], crossplane.tenSeconds / 2)
+  const seconds = await several(stage, 'ten', 10)
+  return {
+    ...one('10 Workspaces at rate 10, all Ready', 's', [seconds], crossplane.tenSeconds / 2),
+    crossplane: '12.8 s',
+  }
 }
 
 async function several({ client, seen }: Stage, name: string, count: number): Promise<number> {

@@ -24,18 +24,39 @@ export function cpuSecondsOf(pid: number): number {
 }
 
 export interface MemoryWatch {
-  most(): Memory
+  most(): Memory & { readonly childrenMiB: number } // resident in all it runs, together
   stop(): void
+}
+
+// Whatever it has started, and what that has.
+function childrenOf(pid: number): readonly number[] {
+  const direct = (parent: number): readonly number[] => {
+    const file = `/proc/${parent}/task/${parent}/children`
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number) : []
+  }
+  return direct(pid).flatMap((child) => [child, ...childrenOf(child)])
+}
+
+function residentOf(pid: number): number {
+  try {
+    return memoryOf(pid).residentMiB || 0
+  } catch {
+    return 0 // it has ended
+  }
 }
 
 // Looks five times a second.
 export function watchMemory(pid: number): MemoryWatch {
-  let most: Memory = { anonymousMiB: 0, residentMiB: 0 }
+  let most = { anonymousMiB: 0, residentMiB: 0, childrenMiB: 0 }
   const look = () => {
     const now = memoryOf(pid)
     most = {
       anonymousMiB: Math.max(most.anonymousMiB, now.anonymousMiB),
       residentMiB: Math.max(most.residentMiB, now.residentMiB),
+      childrenMiB: Math.max(
+        most.childrenMiB,
+        childrenOf(pid).reduce((sum, child) => sum + residentOf(child), 0),
+      ),
     }
   }
   const timer = setInterval(() => {

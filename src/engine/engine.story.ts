@@ -4,29 +4,28 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
 import { lendAudit } from '../../test/bed/audit.ts'
-import { seeEstablished } from '../../test/bed/core.ts'
 import { conditionsOf } from '../../test/bed/describe.ts'
-import { engineKubeconfig, grantEngine, launchEngine } from '../../test/bed/engine.ts'
+import { engineKubeconfig } from '../../test/bed/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../../test/bed/faults/proxy.ts'
 import type { KubeObject, ObjectRef } from '../../test/bed/kube.ts'
 import type { Reach } from '../../test/bed/kubeconfig.ts'
 import { type ManagerProcess, readLog, seeReady } from '../../test/bed/manager.ts'
-import { type OwnApi, startOwnApi } from '../../test/bed/own.ts'
+import { type OwnEngines, startOwnEngines } from '../../test/bed/own-engines.ts'
 import { theBed } from '../../test/bed/story.ts'
+import { isConverged, seeConverged as seeWorkspaceConverged } from '../../test/lives.ts'
+import { applied, given, masked, stepsOf } from '../../test/recorded.ts'
 import { until } from '../../test/until.ts'
 import { realParts } from '../../tools/workshop.ts'
 import { annotations as ours } from '../api/keys.ts'
 import type { WorkspaceCondition } from '../api/workspace.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
+import { stateNamespace as states } from './stateaccess.ts'
 
 const patience = { withinSeconds: 90 }
-const manifests = resolve(import.meta.dirname, '../../manifests/engine')
-const states = 'capt-terraform-state'
-let api: OwnApi
+let api: OwnEngines
 let engine: ManagerProcess
 let work: string
 let calls: string // a file: one line a call
@@ -34,14 +33,15 @@ let proxy: FaultProxy | undefined
 
 beforeAll(async () => {
   const { tofu } = await realParts(['tofu'])
-  api = await startOwnApi('engine')
-  await api.kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(manifests, 'crds.yaml')])
-  await Promise.all([seeEstablished(api.kube), grantEngine(api.kube)])
+  api = await startOwnEngines('engine')
   work = join(api.home.folder, 'work')
   calls = join(api.home.folder, 'calls')
   // Tells what it is asked, then is OpenTofu.
   const told = join(api.home.folder, 'tofu')
-  writeFileSync(told, `#!/bin/sh\necho "$(basename "$(dirname "$PWD")") $*" >> ${calls}\nexec ${tofu} "$@"\n`)
+  writeFileSync(
+    told,
+    `#!/bin/sh\necho "$(basename "$(dirname "$PWD")") $(date +%s%3N) $*" >> ${calls}\nexec ${tofu} "$@"\n`,
+  )
   chmodSync(told, 0o755)
   writeFileSync(calls, '')
   engine = await startEngine('engine', told)
@@ -54,7 +54,7 @@ afterAll(async () => {
 
 async function launch(name: string, tofu: string, way: Reach = api): Promise<ManagerProcess> {
   const kubeconfig = await engineKubeconfig({ kube: api.kube, folder: api.home.folder }, way)
-  return launchEngine(api.home, { name, kubeconfig, tofu, work, flags: ['--poll=5s', '--poll-jitter=1s'] })
+  return api.launch(name, { kubeconfig, tofu, work, flags: ['--poll=5s', '--poll-jitter=1s'] })
 }
 
 async function startEngine(name: string, tofu: string, way?: Reach): Promise<ManagerProcess> {
@@ -65,12 +65,6 @@ async function startEngine(name: string, tofu: string, way?: Reach): Promise<Man
 
 const readyz = async ({ address: { health } }: ManagerProcess) => (await fetch(`${health}/readyz`)).text()
 
-const read = (file: string) =>
-  parseAllDocuments(readFileSync(resolve(import.meta.dirname, '../../test/recorded', file), 'utf8')).map(
-    (document) => document.toJS() as unknown,
-  )
-const applied = read('applied.yaml') as KubeObject[]
-const recorded = read('steps.yaml') as { readonly step: string; readonly object: KubeObject }[]
 const aWorkspace = (name: string, module: string): KubeObject => ({
   apiVersion: 'tf.m.upbound.io/v1beta1',
   kind: 'Workspace',
@@ -80,56 +74,11 @@ const aWorkspace = (name: string, module: string): KubeObject => ({
 // Takes its time, until it has done so once.
 const slowOnce = (started: string) =>
   `resource "terraform_data" "slow" {\n  provisioner "local-exec" {\n    command = "test -e ${started} || { touch ${started}; sleep 60; }"\n  }\n}\n`
-const stepsOf = (step: string) => recorded.filter((each) => each.step === step).map(({ object }) => object)
-const given = (name: string): KubeObject => {
-  const found = applied.find(({ metadata }) => metadata.name === name)
-  if (!found) throw new Error(`${name} was not recorded`)
-  return found
-}
-
-// As it is, in the form of the recording: what is ours beyond the recording is named here, and nothing else is left out.
-function masked(object: KubeObject, like: KubeObject): object {
-  const { uid: _, resourceVersion: __, creationTimestamp: ___, managedFields: ____, ...metadata } = object.metadata
-  const { generation: _____, ...kept } = metadata
-  const { [ours.plan]: ______, [ours.cli]: _______, ...notes } = kept.annotations ?? {}
-  const annotations = Object.fromEntries(
-    Object.entries(notes).map(([name, value]) => [name, name.includes('create') ? '<time>' : value]),
-  )
-  const status = object['status'] as { atProvider?: { checksum?: string }; conditions?: object[]; users?: number }
-  const { spec, status: ________, ...rest } = object
-  const isWorkspace = object.kind === 'Workspace'
-  return {
-    ...rest,
-    ...(spec !== undefined && !isWorkspace && { spec: like['spec'] }), // what a user wrote
-    metadata: {
-      ...kept,
-      ...(Object.keys(annotations).length > 0 ? { annotations } : { annotations: undefined }),
-      ...(kept.ownerReferences && { ownerReferences: kept.ownerReferences.map(({ uid: _uid, ...owner }) => owner) }),
-      ...(object.kind === 'ProviderConfigUsage' && { name: undefined }),
-      // The finalizer comes before the first plan, so that nothing is left behind.
-      ...(isWorkspace && !like.metadata.finalizers && { finalizers: undefined }),
-    },
-    ...(status && {
-      status: {
-        ...status,
-        ...(status.atProvider && {
-          atProvider: {
-            ...status.atProvider,
-            checksum: (like['status'] as typeof status).atProvider?.checksum && '<checksum>',
-          },
-        }),
-        ...(status.conditions && {
-          conditions: conditionsOf(object)
-            .filter(({ type }) => type !== 'UpToDate')
-            .map((condition) => ({
-              ...condition,
-              lastTransitionTime: '<time>',
-              ...(condition.message && { message: condition.message.replace(/echo "[^"]*"/, 'echo "<blob>"') }),
-            })),
-        }),
-      },
-    }),
-  }
+// The finalizer comes before the first plan, so that nothing is left behind.
+function asRecorded(object: KubeObject, like: KubeObject): object {
+  const isEarly = object.kind === 'Workspace' && !like.metadata.finalizers
+  const { finalizers: _, ...metadata } = object.metadata
+  return masked(isEarly ? { ...object, metadata } : object, like)
 }
 
 // Usages are named by uids: the recorded one is found by whose it is.
@@ -145,24 +94,21 @@ async function seeAsRecorded(step: string): Promise<void> {
   for (const like of stepsOf(step)) {
     const seen = async () => {
       const object = await lookFor(like)
-      return object && masked(object, like)
+      return object && asRecorded(object, like)
     }
     await expect.poll(seen, { timeout: 60_000, interval: 200 }).toEqual(like)
   }
 }
 
-const callsOf = (object: KubeObject): string[] =>
+const callsOf = (object: KubeObject) =>
   readFileSync(calls, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith(`${object.metadata.uid} `))
-    .map((line) => line.split(' ')[1] ?? '')
+    .map((line) => ({ at: Number(line.split(' ')[1]), command: line.split(' ')[2] ?? '' }))
+const commandsOf = (object: KubeObject) => callsOf(object).map(({ command }) => command)
 const synced = (object: KubeObject) =>
   conditionsOf(object).find(({ type }) => type === 'Synced') as WorkspaceCondition | undefined
-const isConverged = (object: KubeObject) =>
-  synced(object)?.status === 'True' &&
-  synced(object)?.observedGeneration === object.metadata.generation &&
-  conditionsOf(object).some(({ type, status }) => type === 'Ready' && status === 'True')
-const seeConverged = async (ref: ObjectRef) => api.kube.see(ref, 'has converged', isConverged, patience)
+const seeConverged = async (ref: ObjectRef) => seeWorkspaceConverged(api.kube, ref)
 const eventsOf = async ({ metadata: { name } }: KubeObject) => {
   const events = await api.kube.list('events.k8s.io/v1', 'Event')
   return events.filter((event) => (event['regarding'] as { name: string }).name === name)
@@ -193,8 +139,9 @@ test('Workspaces of both groups become what was recorded, in four calls', async 
   await api.kube.apply(...both)
   for (const each of both) {
     const made = await seeConverged(each)
-    // Polls may have come since; what made it is at the beginning.
-    expect(callsOf(made).slice(0, 4)).toEqual(['init', 'plan', 'apply', 'output'])
+    const [init, plan, apply, output, ...polls] = commandsOf(made)
+    expect([init, plan, apply, output]).toEqual(['init', 'plan', 'apply', 'output'])
+    expect(polls).toEqual(polls.map(() => 'plan'))
     expect(made.metadata.annotations?.[ours.cli]).toBe('tofu 1.12.6')
   }
   await seeAsRecorded('ready')
@@ -211,7 +158,11 @@ test('an unchanged poll is one call and no write', async () => {
   const before = await seeConverged(given('sample'))
   const soFar = callsOf(before).length
   await until('it was polled twice', async () => (callsOf(before).length >= soFar + 2 ? true : undefined), patience)
-  expect(new Set(callsOf(before).slice(soFar))).toEqual(new Set(['plan']))
+  const polls = callsOf(before).slice(soFar)
+  expect(polls.map(({ command }) => command)).toEqual(polls.map(() => 'plan'))
+  // Polls are four seconds apart at least: what comes sooner is a second call of the same.
+  const gaps = polls.slice(1).map(({ at }, index) => at - (polls[index]?.at ?? 0))
+  expect(Math.min(...gaps)).toBeGreaterThan(3000)
   expect((await api.kube.read(before))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion)
 })
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { pausedAnnotation } from '../../src/api/contract.ts'
 import { annotations } from '../../src/api/keys.ts'
 import { crossplane } from '../../src/api/workspace.ts'
+import { stateNamespace } from '../../src/engine/stateaccess.ts'
 import { readPlanNote } from '../../src/terraform/plannote.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { theBed } from '../bed/story.ts'
@@ -229,7 +230,7 @@ describe.each(['tf.m.upbound.io', 'tf.upbound.io'] as const)('in %s', (group) =>
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: {
-        namespace: workspace.metadata.namespace ?? 'capt-terraform-state',
+        namespace: workspace.metadata.namespace ?? stateNamespace,
         name: `${workspace.metadata.name}-plan`,
       },
     }

@@ -1,10 +1,11 @@
-// A manager or an engine is struck in the middle of a life: whatever it was about to write, the life goes on as if nothing had
-// been, or the user is asked. Every act in every way is struck in test/crash.soak.ts.
+// A manager or an engine is struck in the middle of a life on a real API server: whatever it was about to write, the life goes on as
+// if nothing had been, or the user is asked. Every act in every way is struck in memory in test/crash.test.ts, and on a real API
+// server in test/crash.soak.ts.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { live, liveThrough, startSite, strikesOf } from '../crash.ts'
 
-const sample = 24
+const sample = 12
 
 test(`struck at ${sample} of its acts, drawn from a seed, a life ends as one that was not`, async () => {
   const site = await startSite()
@@ -12,9 +13,8 @@ test(`struck at ${sample} of its acts, drawn from a seed, a life ends as one tha
     const undisturbed = await live(site, 'undisturbed')
     expect(undisturbed).toMatchObject({ struck: undefined, asked: ['ApprovalRequired'], left: [], twice: [] })
     const some = fc.shuffledSubarray([...strikesOf(undisturbed)], { minLength: sample, maxLength: sample })
-    const struck = await liveThrough(site, undisturbed, fc.sample(some, 1).flat())
-    // Not every life has as many acts: some wait for their blow in vain.
-    expect(struck.length).toBeGreaterThan(sample / 2)
+    // All of them fall: where a life has fewer acts, in another.
+    expect(await liveThrough(site, undisturbed, fc.sample(some, 1).flat())).toBeGreaterThanOrEqual(sample)
   } finally {
     await site.end()
   }

@@ -1,21 +1,24 @@
 // Workspaces in both groups on the bed: the engine under its roles, the real OpenTofu, garbage collection. Their lives are told
 // in a golden log, the same for both.
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:https'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { annotations as ours } from '../../src/api/keys.ts'
-import type { WorkspaceCondition } from '../../src/api/workspace.ts'
-import { conditionsOf } from '../bed/describe.ts'
+import { stateNamespace } from '../../src/engine/stateaccess.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { theBed } from '../bed/story.ts'
 import { aConfigMap } from '../given.ts'
 import { aTeller } from '../golden.ts'
+import { conditionOf, isConverged } from '../lives.ts'
 import { until } from '../until.ts'
 
 const bed = theBed()
 const { kube } = bed
 const patience = { withinSeconds: 90 }
-const states = 'capt-terraform-state'
 
 const module = `
 variable "name" {}
@@ -38,12 +41,6 @@ output "password" {
 }
 `
 
-const conditionOf = (object: KubeObject, type: string) =>
-  conditionsOf(object).find((each) => each.type === type) as WorkspaceCondition | undefined
-const isConverged = (object: KubeObject) =>
-  conditionOf(object, 'Synced')?.status === 'True' &&
-  conditionOf(object, 'Synced')?.observedGeneration === object.metadata.generation &&
-  conditionOf(object, 'Ready')?.status === 'True'
 const outputsOf = (object: KubeObject) =>
   JSON.stringify((object['status'] as { atProvider: { outputs?: object } }).atProvider.outputs)
 
@@ -162,8 +159,8 @@ test.each([
   await kube.seeGone(workspace, patience)
   await kube.seeGone(connection, patience)
   const left = [
-    ...(await kube.list('v1', 'Secret', states)),
-    ...(await kube.list('coordination.k8s.io/v1', 'Lease', states)),
+    ...(await kube.list('v1', 'Secret', stateNamespace)),
+    ...(await kube.list('coordination.k8s.io/v1', 'Lease', stateNamespace)),
   ].filter(({ metadata }) => metadata.name.includes(namespace))
   tell.notes(`left of its state: ${left.map(({ metadata }) => metadata.name).join(', ') || 'nothing'}`)
   await tell.end('engine')
@@ -180,7 +177,7 @@ test('a ProviderConfig of a namespace is kept while it is used, and let go after
     kind: 'ProviderConfig',
     metadata: { name: 'team', namespace },
     spec: {
-      configuration: `terraform {\n  backend "kubernetes" {\n    secret_suffix = "${namespace}"\n    namespace     = "${states}"\n  }\n}\n`,
+      configuration: `terraform {\n  backend "kubernetes" {\n    secret_suffix = "${namespace}"\n    namespace     = "${stateNamespace}"\n  }\n}\n`,
     },
   }
   const workspace: KubeObject = {
@@ -249,15 +246,12 @@ test('its metrics are for those whom the API server lets', async () => {
     },
   )
   const token = (await kube.kubectl(['create', 'token', 'scraper', '--namespace', namespace])).trim()
-  const scrape = [
-    '--silent',
-    '--insecure',
-    '--header',
-    `Authorization: Bearer ${token}`,
-    `${bed.engine?.diagnostics}/metrics`,
-  ]
+  const headers = { authorization: `Bearer ${token}` }
   const metrics = await until('it is let', async () => {
-    const page = execFileSync('curl', scrape, { encoding: 'utf8' })
+    // It signs its certificate itself.
+    const question = get(`${bed.engine?.diagnostics}/metrics`, { headers, rejectUnauthorized: false })
+    const [answer] = (await once(question, 'response')) as [IncomingMessage]
+    const page = await text(answer)
     return page.includes('workqueue_depth') ? page : undefined
   })
   expect(metrics).toContain('workqueue_depth{name="workspace",controller="workspace"}')

@@ -1,11 +1,12 @@
 // Fifty applies that need one, on an API server of their own: they would keep the engine of the bed from everybody else's.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stateNamespace } from '../../src/engine/stateaccess.ts'
 import { lendAudit } from '../bed/audit.ts'
 import { launchManager, type ManagerProcess, managerKubeconfig, seeReady } from '../bed/manager.ts'
 import { type OwnEngines, startOwnEngines } from '../bed/own-engines.ts'
 import { theBed } from '../bed/story.ts'
 import { aWorkspaceTemplate, aWorkspaceTemplateApply } from '../given.ts'
-import { conditionOf, destroyedBy, stateNamespace } from '../lives.ts'
+import { conditionOf, destroyedBy } from '../lives.ts'
 import { until } from '../until.ts'
 
 const namespace = 'default'

@@ -1,15 +1,18 @@
 // One engine after another: what stands is taken over as it is, unless it speaks another language.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { annotations } from '../../src/api/keys.ts'
+import { crossplane } from '../../src/api/workspace.ts'
+import { realParts } from '../../tools/workshop.ts'
 import { lendAudit } from '../bed/audit.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { type ManagerProcess, readLog } from '../bed/manager.ts'
 import { type OwnEngines, startOwnEngines } from '../bed/own-engines.ts'
 import { theBed } from '../bed/story.ts'
 import { aWorkspace } from '../given.ts'
-import { askAgain, conditionOf, patience, seeConverged } from '../lives.ts'
+import { askAgain, attributesIn, conditionOf, patience, readState, seeConverged } from '../lives.ts'
 import { until } from '../until.ts'
 
 const namespace = 'default'
@@ -78,3 +81,78 @@ test('a state that the other family of command lines wrote is held, and nothing 
   await own.kube.patch(other, { metadata: { annotations: { [annotations.cli]: null } } })
   await seeConverged(own.kube, other)
 }, 300_000)
+
+// Nobody has to have it.
+const hasTerraform = spawnSync('terraform', ['version'], { stdio: 'ignore' }).status === 0
+
+test.skipIf(!hasTerraform)(
+  'from Terraform to OpenTofu and back: held, converted, and nothing is touched',
+  async () => {
+    const { tofu } = await realParts(['tofu'])
+    const terraform = execFileSync('sh', ['-c', 'command -v terraform'], { encoding: 'utf8' }).trim()
+    const work = join(own.home.folder, 'crossing-work')
+    const module = `
+resource "terraform_data" "it" {
+  input = "made once"
+}
+output "id" {
+  value = terraform_data.it.id
+}
+`
+    const state = `${namespace}.crossing`
+    const workspace = aWorkspace({
+      namespace,
+      name: 'crossing',
+      module,
+      annotations: { [crossplane.externalName]: state },
+    })
+    const standing = async () => {
+      const kept = await readState(own.kube, workspace)
+      return { lineage: kept.lineage, id: attributesIn(kept, 'it')['id'] }
+    }
+    const handOver = async (name: string, program: string) => {
+      await engine.member.kill('SIGTERM')
+      engine = await own.start(name, { tofu: program, work })
+    }
+    // As somebody does who follows the message. Each family reads only what it has initialised itself.
+    const replaceProvider = (program: string, from: string, to: string, uid = '') => {
+      const env = {
+        PATH: '/usr/bin:/bin',
+        HOME: work,
+        KUBE_CONFIG_PATH: join(work, 'state.kubeconfig'),
+        TF_WORKSPACE: state,
+      }
+      const run = (...args: readonly string[]) =>
+        execFileSync(program, args, { cwd: join(work, uid, 'module'), encoding: 'utf8', env })
+      run('init', '-reconfigure', '-input=false', '-no-color')
+      const [old, other] = [`registry.${from}/hashicorp/null`, `registry.${to}/hashicorp/null`]
+      return run('state', 'replace-provider', '-auto-approve', '-no-color', old, other)
+    }
+    const isHeld = (object: KubeObject) => conditionOf(object, 'Synced')?.message?.includes('names providers otherwise')
+
+    await handOver('crossing-terraform', terraform)
+    await own.kube.apply(workspace)
+    const made = await seeConverged(own.kube, workspace)
+    expect(made.metadata.annotations?.[annotations.cli]).toMatch(/^terraform \d/)
+    const before = await standing()
+
+    for (const [name, program, from, to] of [
+      ['crossing-tofu', tofu, 'terraform.io', 'opentofu.org'],
+      ['crossing-back', terraform, 'opentofu.org', 'terraform.io'],
+    ] as const) {
+      await handOver(name, program)
+      const held = await own.kube.see(workspace, 'is held', (object) => Boolean(isHeld(object)), patience)
+      expect(conditionOf(held, 'Ready')?.status).toBe('True')
+      // Its only provider is built in, and called the same by both: there is nothing to replace.
+      expect(replaceProvider(program, from, to, made.metadata.uid)).toContain('No matching resources found')
+      await own.kube.patch(workspace, { metadata: { annotations: { [annotations.cli]: null } } })
+      const converged = await seeConverged(own.kube, workspace)
+      expect(converged.metadata.annotations?.[annotations.cli]).toMatch(program === tofu ? /^tofu \d/ : /^terraform \d/)
+      expect(await deedsOf(engine, workspace)).not.toContain('apply')
+      expect(await standing()).toEqual(before)
+    }
+    await own.kube.remove(workspace)
+    await own.kube.seeGone(workspace, patience)
+  },
+  400_000,
+)

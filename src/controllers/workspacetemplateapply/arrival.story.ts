@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { lendAudit, readAudit } from '../../../test/bed/audit.ts'
+import { seeEstablished } from '../../../test/bed/core.ts'
 import { conditionsOf } from '../../../test/bed/describe.ts'
 import type { KubeObject } from '../../../test/bed/kube.ts'
 import { launchManager, managerKubeconfig, managerUser, readLog, seeReady } from '../../../test/bed/manager.ts'
@@ -60,10 +61,17 @@ test('an engine that comes later is found, a second one makes no difference, and
   const player = startPlayer({
     client,
     api: workspaceAPIs['tf.m.upbound.io'],
-    terraform: () => ({ id: { value: 'one' } }),
+    terraform: () => ({ outputs: { id: { value: 'one' } } }),
   })
   onTestFinished(player.stop)
   await api.kube.apply(...definitions('manifests/engine/crds.yaml', 'tf.m.upbound.io'))
+  await seeEstablished(api.kube)
+  await api.kube.apply({
+    apiVersion: 'tf.m.upbound.io/v1beta1',
+    kind: 'ClusterProviderConfig',
+    metadata: { name: 'default' },
+    spec: {},
+  })
   await sees(anApply('early'), 'Ready')
 
   // What was made stays where it is; new ones go where the others are.

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { lendAudit, readAudit } from '../../../test/bed/audit.ts'
+import { seeEstablished } from '../../../test/bed/core.ts'
 import { launchManager, managerKubeconfig, managerUser, readLog, seeReady } from '../../../test/bed/manager.ts'
 import { type OwnApi, startOwnApi } from '../../../test/bed/own.ts'
 import { theBed } from '../../../test/bed/story.ts'
@@ -38,6 +39,14 @@ beforeAll(async () => {
   api = await startOwnApi('applies')
   await api.kube.kubectl(['apply', '--server-side', '--field-manager=bed', ...engines.flatMap((file) => ['-f', file])])
   client = createClient(findAccess({ kubeconfig: api.adminKubeconfig, env: {} }))
+  await seeEstablished(api.kube)
+  await api.kube.apply(
+    ...workspaceGroups.map((group) => {
+      const { clusterProviderConfig, providerConfig } = workspaceAPIs[group]
+      const { kind } = clusterProviderConfig ?? providerConfig
+      return { apiVersion: `${group}/v1beta1`, kind, metadata: { name: 'default' }, spec: {} }
+    }),
+  )
   const kubeconfig = await managerKubeconfig({ kube: api.kube, folder: api.home.folder }, api)
   const manager = await launchManager(api.home, { name: 'manager', kubeconfig })
   log = manager.address.log
@@ -65,10 +74,16 @@ output "token" {
 `
 // What that module would make of its variables.
 const asWritten: Terraform = ({ cidr, password = '', region = 'here' }) => ({
-  id: { value: `id-${String(cidr)}` },
-  region: { value: region },
-  token: { value: `token-${String(password)}`, sensitive: true },
+  outputs: {
+    id: { value: `id-${String(cidr)}` },
+    region: { value: region },
+    token: { value: `token-${String(password)}`, sensitive: true },
+  },
 })
+const fails =
+  (at: 'plan' | 'apply', summary: string): Terraform =>
+  (inputs, workspace) =>
+    inputs['cidr'] === '10.2.0.0/16' ? { fails: at, summary } : asWritten(inputs, workspace)
 
 async function aStage(group: WorkspaceGroup, story: string) {
   const workspaceAPI = workspaceAPIs[group]
@@ -220,8 +235,11 @@ describe.each(workspaceGroups)('in %s', { timeout: 400_000 }, (group) => {
     const before = await writesOf(namespace)
     await client.patch(WorkspaceTemplateApply, at('vpc'), { metadata: { labels: { touched: 'yes' } } })
     await client.patch(WorkspaceTemplate, at('network'), { metadata: { labels: { touched: 'yes' } } })
-    await new Promise((wake) => setTimeout(wake, 1500))
-    expect((await writesOf(namespace)).slice(before.length)).toEqual([])
+    await anApply('last', { templateRef: { name: 'none' } })
+    await says('last', 'Ready', 'TemplateNotFound') // there is one queue: all others were looked at before
+    const since = (await writesOf(namespace)).slice(before.length)
+    expect(since.filter((each) => !/ (\S+\.)?last(\.|$)/.test(each))).toEqual([])
+    await client.remove(WorkspaceTemplateApply, at('last'))
 
     teller.happens('a variable changes, and with it an output that the other uses')
     const first = vpc.status?.revision
@@ -252,7 +270,7 @@ describe.each(workspaceGroups)('in %s', { timeout: 400_000 }, (group) => {
     teller.says(told(await says('vpc', 'Ready', 'Ready')), ...all)
 
     teller.happens('Terraform fails')
-    player.plays((inputs) => (inputs['cidr'] === '10.2.0.0/16' ? 'VpcLimitExceeded: too many' : asWritten(inputs)))
+    player.plays(fails('apply', 'VpcLimitExceeded: too many'))
     await change('vpc', { spec: { variables: { cidr: '10.2.0.0/16' } } })
     const failed = await says('vpc', 'Ready', 'TerraformFailed')
     teller.says(told(failed), ...all)
@@ -321,6 +339,36 @@ describe.each(workspaceGroups)('in %s', { timeout: 400_000 }, (group) => {
     }
     expect(player.destroyed.map((each) => each.replace(/.*[./]/, ''))).toEqual(['eks', 'vpc'])
     await teller.end('chain')
+  })
+
+  test('what fails from the beginning says so at a plan and at an apply, and goes on when it is mended', async () => {
+    const { anApply, at, says, sees, workspace, conditionOf, player, isGone } = await aStage(group, 'failing')
+    const variables = { cidr: '10.2.0.0/16' }
+    const conditionsOn = async (name: string) =>
+      ((await workspace(name)).status?.conditions ?? []).map(({ type, status }) => `${type}=${status}`)
+    player.plays(fails('plan', 'Reference to undeclared resource'))
+    await anApply('planned', { variables })
+    const planned = await says('planned', 'Ready', 'TerraformFailed')
+    expect(conditionOf(planned, 'Applied')?.message).toContain('Reference to undeclared resource')
+    expect(await conditionsOn('planned')).toEqual(['Synced=False'])
+    expect((await workspace('planned')).metadata.finalizers).toEqual([holdFinalizer])
+
+    player.plays(fails('apply', 'VpcLimitExceeded: too many'))
+    await anApply('applied', { variables })
+    const applied = await says('applied', 'Ready', 'TerraformFailed')
+    expect(conditionOf(applied, 'Applied')?.message).toContain('VpcLimitExceeded: too many')
+    expect(await conditionsOn('applied')).toEqual(['Ready=False', 'Synced=False'])
+    await sees('planned', 'fails as the other', (each) =>
+      Boolean(conditionOf(each, 'Applied')?.message.includes('VpcLimitExceeded')),
+    )
+
+    player.plays()
+    for (const name of ['planned', 'applied']) {
+      await says(name, 'Ready', 'Ready')
+      await client.remove(WorkspaceTemplateApply, at(name))
+      await isGone(WorkspaceTemplateApply, at(name))
+    }
+    expect(player.destroyed).toHaveLength(2)
   })
 
   test('a Workspace of somebody else is left alone, and an old one is taken over only when somebody says so', async () => {
