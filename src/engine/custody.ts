@@ -9,6 +9,7 @@ import type { Log } from '../runtime/log.ts'
 import type { Interrupted, Planned } from '../terraform/planned.ts'
 import { tellSome } from '../terraform/plannote.ts'
 import { addressesIn, judgeState, readStateHead, type StateHead } from '../terraform/state.ts'
+import { commandTo } from '../terraform/word.ts'
 import { backendOf, fetchState, type State, stateKey } from './backend.ts'
 import type { Folder } from './folders.ts'
 import type { Inputs } from './inputs.ts'
@@ -20,7 +21,6 @@ import type { Memory } from './memory.ts'
 import type { LeftOut, Records, Whose } from './records.ts'
 import { isMade, isToldDestroyed } from './signs.ts'
 import type { Ran, Terraform } from './terraform.ts'
-import { commandFor } from './word.ts'
 
 // What is known of a Workspace before a run.
 export interface Kept {
@@ -217,5 +217,5 @@ function uidOf({ workspace }: Whose): string {
 }
 
 function command({ api, workspace }: Whose, key: string, value: string): string {
-  return commandFor(resourceName(api.workspace), workspace, key, value)
+  return commandTo(resourceName(api.workspace), workspace, key, value)
 }

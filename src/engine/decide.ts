@@ -6,10 +6,10 @@ import { crossplane, type Workspace } from '../api/workspace.ts'
 import { isSameFailure } from '../terraform/failure.ts'
 import { type Interrupted, isDestructive, type Planned } from '../terraform/planned.ts'
 import { type Held, type PlanNote, tellChanges, tellSome } from '../terraform/plannote.ts'
+import { commandTo } from '../terraform/word.ts'
 import { say } from './conditions.ts'
 import { type Policies, policiesOf } from './policies.ts'
 import { conditionOf, isIncomplete, isMade, isToldDestroyed, isToldLeaving, wasApplied } from './signs.ts'
-import { commandFor } from './word.ts'
 
 export interface Seen {
   readonly workspace: Workspace
@@ -257,7 +257,7 @@ function holding(seen: Seen, { note, planned, interrupted }: Changes, phase: Pha
   // One word approves both.
   const both = isGuardedAgainst(planned, seen.workspace) ? `${goes} and ${doubtful}` : doubtful
   const why = held === 'Interrupted' ? both : goes
-  const how = commandFor(seen.plural, seen.workspace, ours.approve, note.id)
+  const how = commandTo(seen.plural, seen.workspace, ours.approve, note.id)
   return waiting(seen, { ...note, held }, phase, `held for approval: ${why} approve with: ${how}`)
 }
 

@@ -334,14 +334,14 @@ describe('while it is to stay', () => {
   test('a held plan says what would go and the very command that approves it', () => {
     const plan = decide(having(made(asked, waits, { [annotations.plan]: held })))
     expect(messageOf(plan, 'Ready')).toBe(
-      'the plan has 1 to replace, 1 to delete (a.b, c.d). To approve: kubectl annotate workspacetemplateapply vpc -n team capt.appthrust.io/approve=p1 --overwrite',
+      'the plan has 1 to replace, 1 to delete (a.b, c.d). To approve: kubectl annotate workspacetemplateapply vpc --namespace team --overwrite capt.appthrust.io/approve=p1',
     )
   })
 
   test('a plan that is held after a killed run says what may be there already, and what would go', () => {
     const both = held.replace('"Destructive"', '"Interrupted","again":["e.f"]')
     expect(messageOf(decide(having(made(asked, waits, { [annotations.plan]: both }))), 'Applied')).toBe(
-      'a run was killed, and would build again what may be there already: e.f. Look whether it is. The plan has 1 to replace, 1 to delete (a.b, c.d). To approve: kubectl annotate workspacetemplateapply vpc -n team capt.appthrust.io/approve=p1 --overwrite',
+      'a run was killed, and would build again what may be there already: e.f. Look whether it is. The plan has 1 to replace, 1 to delete (a.b, c.d). To approve: kubectl annotate workspacetemplateapply vpc --namespace team --overwrite capt.appthrust.io/approve=p1',
     )
   })
 
@@ -593,7 +593,7 @@ describe('the guard', () => {
       message: `update failed: ${tellFailure('apply', { code: 1, err: lockError, ended: 'byItself' })}`,
     }))
     expect(messageOf(decide(having(made(asked, locked))), 'Ready')).toContain(
-      'release the lock: kubectl annotate workspacetemplateapply vpc -n team capt.appthrust.io/unlock=9db590f1 --overwrite',
+      'release the lock: kubectl annotate workspacetemplateapply vpc --namespace team --overwrite capt.appthrust.io/unlock=9db590f1',
     )
   })
 

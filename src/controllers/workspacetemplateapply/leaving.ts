@@ -10,10 +10,11 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect, Plan, Ref } from '../../runtime/plan.ts'
 import { varsSecretOf } from '../../terraform/identity.ts'
 import { type Progress, progressOf } from '../../terraform/progress.ts'
+import { commandToApply } from '../../terraform/word.ts'
 import { unserved } from './engines.ts'
 import { finalizer } from './finalizer.ts'
 import { resume } from './live.ts'
-import { commandTo, passingStatus, tellFailure } from './progress.ts'
+import { passingStatus, tellFailure } from './progress.ts'
 import { beside, recordedOn, workspaceKey } from './relations.ts'
 import { letSecretVarsGo, secretsIn } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
@@ -45,7 +46,7 @@ export function leaving(seen: Seen): Plan {
     case 'frozen': {
       if (isRetained) return gone(seen, [])
       const name = tellObject(standing.workspace)
-      const how = commandTo(apply, annotations.adopt, 'approved')
+      const how = commandToApply(apply.metadata, annotations.adopt, 'approved')
       return waiting(
         `${name} was made by somebody else. To delete it with all it built: ${how}. To leave it: ${howToForce(apply)}`,
       )
@@ -145,5 +146,5 @@ export function waiting(message: string): Plan {
 }
 
 function howToForce(apply: WorkspaceTemplateApply): string {
-  return commandTo(apply, annotations.forceDelete, 'true')
+  return commandToApply(apply.metadata, annotations.forceDelete, 'true')
 }

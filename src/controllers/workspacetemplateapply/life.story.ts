@@ -469,7 +469,7 @@ test('where Crossplane runs Terraform, changes wait for approval when somebody a
   await change('vpc', { spec: { variables: { cidr: 'two' } } })
   const held = await says('vpc', 'Ready', 'ApprovalRequired')
   const command = conditionOf(held, 'Applied')?.message ?? ''
-  const approval = /approve=(\S+) --overwrite/.exec(command)?.[1] ?? ''
+  const approval = /approve=(\S+)/.exec(command)?.[1] ?? ''
   expect(approval).toBe((await workspace('vpc')).metadata.annotations?.[annotations.revision])
   expect(held.status?.outputs).toMatchObject({ id: 'id-one' })
   await annotate('vpc', annotations.approve, approval)

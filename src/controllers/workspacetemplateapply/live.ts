@@ -11,9 +11,10 @@ import type { Effect, Plan, Wake } from '../../runtime/plan.ts'
 import { externalNameOf, varsSecretOf, workspaceNameOf } from '../../terraform/identity.ts'
 import { type Rendered, render } from '../../terraform/render.ts'
 import { complaintsOf, revisionOf } from '../../terraform/template.ts'
+import { commandToApply } from '../../terraform/word.ts'
 import { tellDependencies } from './dependencies.ts'
 import { unserved } from './engines.ts'
-import { commandTo, news, tellProgress } from './progress.ts'
+import { news, tellProgress } from './progress.ts'
 import { beside, templateOf } from './relations.ts'
 import { keepSecretVars } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
@@ -187,7 +188,7 @@ function frozen(seen: Seen, where: Where, workspace: Workspace, { rendered }: Re
       : changes.length > 0
         ? `it would change ${changes.join(', ')}`
         : 'nothing would change'
-  const command = commandTo(apply, annotations.adopt, 'approved')
+  const command = commandToApply(apply.metadata, annotations.adopt, 'approved')
   const message = `${tellObject(workspace)} was made by somebody else and is left as it is; ${what}. To take it over: ${command}`
   return { effects: [], applied: say('Applied', 'AdoptionFrozen', message), others }
 }

@@ -9,6 +9,7 @@ import type { Effect } from '../../runtime/plan.ts'
 import type { Failure } from '../../terraform/failure.ts'
 import { type PlanNote, tellChanges } from '../../terraform/plannote.ts'
 import { type Progress, progressOf } from '../../terraform/progress.ts'
+import { commandToApply } from '../../terraform/word.ts'
 import { secretsIn } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
 import { guardOf, isOpen } from './wish.ts'
@@ -122,7 +123,7 @@ function changesOf({ note }: Progress): string {
 }
 
 export function tellFailure(apply: Apply, { summary, class: kind, hint, lock }: Failure): string {
-  const how = lock === undefined ? '' : `: ${commandTo(apply, annotations.unlock, lock)}`
+  const how = lock === undefined ? '' : `: ${commandToApply(apply.metadata, annotations.unlock, lock)}`
   return `${summary} (${kind === 'unknown' ? '' : `${kind}: `}${hint}${how})`
 }
 
@@ -143,12 +144,7 @@ function tellHeld(apply: Apply, workspace: Workspace, note: PlanNote): Said {
 }
 
 function howToApprove(apply: Apply, id: string): string {
-  return `To approve: ${commandTo(apply, annotations.approve, id)}`
-}
-
-// What a user runs to say a word on the apply.
-export function commandTo({ metadata: { name, namespace } }: Apply, key: string, value: string): string {
-  return `kubectl annotate workspacetemplateapply ${name} -n ${namespace} ${key}=${value} --overwrite`
+  return `To approve: ${commandToApply(apply.metadata, annotations.approve, id)}`
 }
 
 function syncedOf({ status }: Workspace, progress: Progress): readonly Said[] {
