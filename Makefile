@@ -8,7 +8,7 @@ installed := node_modules/.package-lock.json
 help: ## Say what each command does.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
-quickstart: $(installed) ## Show a cluster coming up on a management cluster of real parts, offline.
+quickstart: $(installed) ## Show Terraform at work and a cluster coming up, on a management cluster of real parts, offline.
 	@node tools/main.ts quickstart
 	@node scripts/quickstart.ts
 
