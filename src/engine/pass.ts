@@ -1,45 +1,35 @@
 // One pass over a Workspace: asks what is next, does it, and asks again until there is nothing more to do. What is next is
 // decided elsewhere; here it meets the API server and Terraform.
 //
-// Guarantees. The generation that is told as done is the one that was read at the beginning, whatever happens meanwhile. Every
-// write is to the object that was read, by its uid. Nothing is written that would change nothing. Assumption. No other pass over
-// the same Workspace runs.
+// Guarantees. The generation that is told as done is the one that was read at the beginning, whatever happens meanwhile. Nothing
+// is written that would change nothing. Assumption. No other pass over the same Workspace runs.
 import { hashOf } from '../api/canonical.ts'
 import type { Said } from '../api/condition.ts'
 import { annotations as ours } from '../api/keys.ts'
-import { isWithin } from '../api/record.ts'
 import { type Key, type KubeObject, keyOf, resourceName, tellKey } from '../api/resource.ts'
 import { crossplane, type ProviderConfig, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
-import { ApiError, isConflict, isNotFound, isRefused, NotLeading } from '../kube/errors.ts'
 import { getIfThere } from '../kube/ifthere.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { within } from '../runtime/deadline.ts'
 import type { Log } from '../runtime/log.ts'
 import { type Command, tellFailure } from '../terraform/failureform.ts'
-import { noteOf, PlanError, readPlan } from '../terraform/planned.ts'
+import { noteOf, readPlan } from '../terraform/planned.ts'
 import { tellPlanNote } from '../terraform/plannote.ts'
 import { readPlanText, withoutProgress } from '../terraform/plantext.ts'
 import { scrub } from '../terraform/scrub.ts'
 import type { Claims } from './claims.ts'
 import { tellWorkspaceConditions } from './conditions.ts'
-import { ConnectionError, type Connections, type Outputs } from './connection.ts'
+import type { Connections, Outputs } from './connection.ts'
 import type { Custody, Kept } from './custody.ts'
-import {
-  type Done,
-  decide,
-  type Failure,
-  type Happening,
-  type Phase,
-  type Rest,
-  type Seen,
-  type Step,
-} from './decide.ts'
+import { type Done, decide, type Happening, type Phase, type Rest, type Seen, type Step } from './decide.ts'
 import type { Folder, Folders } from './folders.ts'
 import { type Asked, type Inputs, InputsError, ownFiles } from './inputs.ts'
 import { readOutputs, shownOf, tooLargeToShow } from './outputs.ts'
+import { phaseOf, refusal, troubleOf } from './refusal.ts'
 import type { Ran, Terraform } from './terraform.ts'
 import { configKeyOf, type Usages } from './usages.ts'
+import { createWriting, type Subject } from './writing.ts'
 
 export interface Hands {
   readonly client: Pick<Client, 'get' | 'patch' | 'replaceStatus'>
@@ -65,15 +55,11 @@ export interface Passed {
   readonly says: string // conditions, when they were written
 }
 
-const fieldManager = 'capt-engine'
 const firstInitMs = 60_000 // one that hangs must not keep all others
 const logged: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']) // where enableTerraformCLILogging asks for it
 
 // What is on the desk during a pass, beside what was decided on.
-interface Desk {
-  readonly api: WorkspaceAPI
-  readonly start: Workspace // as it was read
-  workspace: Workspace // as it is by now
+interface Desk extends Subject {
   done: Done
   inputs?: Inputs
   folder?: Folder
@@ -90,6 +76,7 @@ interface Published {
 
 export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promise<Passed> {
   const { client, terraform, folders, custody, connections, usages, now } = hands
+  const writing = createWriting(client)
   const cli = `${terraform.family} ${terraform.version}`
   // As the status of each tells it, too: so an unchanged poll need not ask for outputs.
   const published = new Map<string, Published>()
@@ -138,12 +125,12 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const { workspace } = desk
     switch (step.do) {
       case 'name':
-        await annotate(desk, { [crossplane.externalName]: workspace.metadata.name })
+        await writing.annotate(desk, { [crossplane.externalName]: workspace.metadata.name })
         return {}
       case 'connect':
         return connect(desk, step.how)
       case 'claim':
-        await changeFinalizers(desk, (all) => [...all, crossplane.finalizer])
+        await writing.changeFinalizers(desk, (all) => [...all, crossplane.finalizer])
         return {}
       case 'init':
         return init(desk)
@@ -153,7 +140,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         const { note, planned } = step.changes
         const begun = { revision: revisionOn(desk), at: now() }
         await connections.reserve(desk.api, workspace)
-        await annotate(desk, {
+        await writing.annotate(desk, {
           ...(step.what === 'create' && { [crossplane.createPending]: begun.at }),
           [ours.cli]: cli,
           [ours.plan]: tellPlanNote({ ...note, begun }),
@@ -171,15 +158,17 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         published.delete(uidOf(workspace))
         return run(desk, 'apply', step.what)
       case 'settle':
-        await annotate(desk, { [step.as === 'failed' ? crossplane.createFailed : crossplane.createSucceeded]: now() })
+        await writing.annotate(desk, {
+          [step.as === 'failed' ? crossplane.createFailed : crossplane.createSucceeded]: now(),
+        })
         return {}
       case 'publish':
         return publish(desk)
       case 'sign':
-        await annotate(desk, { [ours.cli]: cli })
+        await writing.annotate(desk, { [ours.cli]: cli })
         return {}
       case 'tell':
-        await writeStatus(desk, step.said)
+        await tellStatus(desk, step.said)
         if (step.event) hands.record(workspace, step.event)
         return {}
       case 'destroy': {
@@ -311,7 +300,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const failure = isToStay && (await folders.holdsState(workspace)) ? await bringLastStateHome(desk) : undefined
     if (failure) return failure
     await usages.drop(api, workspace)
-    await changeFinalizers(desk, (all) => all.filter((each) => each !== crossplane.finalizer))
+    await writing.changeFinalizers(desk, (all) => all.filter((each) => each !== crossplane.finalizer))
     await folders.remove(workspace)
     published.delete(uidOf(workspace))
     return { isReleased: true }
@@ -370,14 +359,15 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const { workspace } = desk
     if (note !== undefined) {
       const told = note === 'none' ? null : tellPlanNote(note)
-      if ((workspace.metadata.annotations?.[ours.plan] ?? null) !== told) await annotate(desk, { [ours.plan]: told })
+      if ((workspace.metadata.annotations?.[ours.plan] ?? null) !== told)
+        await writing.annotate(desk, { [ours.plan]: told })
     }
-    const says = said.length === 0 ? '' : await writeStatus(desk, said)
+    const says = said.length === 0 ? '' : await tellStatus(desk, said)
     if (event) hands.record(workspace, event)
     return says
   }
 
-  async function writeStatus(desk: Desk, said: readonly Said[]): Promise<string> {
+  async function tellStatus(desk: Desk, said: readonly Said[]): Promise<string> {
     const { start, workspace, done, folder, outputs } = desk
     const before = workspace.status ?? {}
     const { generation = 0, annotations = {} } = start.metadata
@@ -395,47 +385,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       conditions,
       ...(asked !== undefined && { lastHandledReconcileAt: asked }),
     }
-    const isSame = isWithin(status, before) && isWithin(before, status)
-    if (!isSame) take(desk, await client.replaceStatus(desk.api.workspace, start, status, { fieldManager }))
+    const isNews = await writing.writeStatus(desk, status)
     if (desk.filled) published.set(uidOf(workspace), desk.filled)
-    if (isSame) return ''
-    return conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ')
-  }
-
-  // What we changed counts at once; what others changed meanwhile is for the next pass.
-  function take(desk: Desk, { metadata, status }: Workspace): void {
-    const { generation, deletionTimestamp } = desk.start.metadata
-    desk.workspace = {
-      ...desk.start,
-      metadata: {
-        ...metadata,
-        ...(generation !== undefined && { generation }),
-        ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-      },
-      ...(status && { status }),
-    }
-  }
-
-  async function annotate(desk: Desk, annotations: Readonly<Record<string, string | null>>): Promise<void> {
-    const { uid } = desk.start.metadata
-    const key = keyOf(desk.start)
-    take(desk, await client.patch(desk.api.workspace, key, { metadata: { uid, annotations } }, { fieldManager }))
-  }
-
-  async function changeFinalizers(desk: Desk, change: (all: readonly string[]) => readonly string[]): Promise<void> {
-    const { api, start } = desk
-    for (let current: Workspace | undefined = desk.workspace; current; ) {
-      const { uid, resourceVersion, finalizers = [] } = current.metadata
-      const metadata = { uid, resourceVersion, finalizers: change(finalizers) }
-      try {
-        return take(desk, await client.patch(api.workspace, keyOf(start), { metadata }, { fieldManager }))
-      } catch (error) {
-        if (isNotFound(error, start.metadata.name)) return // it has left
-        if (!isConflict(error)) throw error
-        current = await getIfThere(client, api.workspace, keyOf(start))
-        if (current?.metadata.uid !== start.metadata.uid) return
-      }
-    }
+    return isNews ? conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ') : ''
   }
 
   return pass
@@ -472,53 +424,6 @@ function failed(desk: Desk, command: Command, phase: Phase, ran: Ran): Done {
 
 function hidden({ inputs }: Desk, text: string): string {
   return scrub(text, inputs?.secrets)
-}
-
-// Of something on this machine, as a sentence; what the API server does is not told so.
-function troubleOf(error: unknown): string {
-  if (!(error instanceof Error) || error instanceof ApiError || error instanceof NotLeading) throw error
-  return error.message
-}
-
-// What the API server or a rule of ours refuses is the user's to mend, and so is what this machine cannot do; what the world does
-// is tried again.
-function refusal(error: unknown, phase: Phase): Failure {
-  if (error instanceof ConnectionError || error instanceof PlanError || isRefused(error))
-    return { phase, told: error.message }
-  if (isOfFiles(error)) return { phase, told: `the work folder cannot be used: ${error.message}` }
-  throw error
-}
-
-// A socket has a syscall, too; but what the API server does is an ApiError.
-function isOfFiles(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error
-}
-
-// Which phase a step is part of; none: it would be tried again at once, and for ever.
-function phaseOf(step: Step, { begun }: Done): Phase | undefined {
-  switch (step.do) {
-    case 'name':
-    case 'connect':
-    case 'claim':
-    case 'init':
-      return 'connect'
-    case 'plan':
-      return 'observe'
-    case 'begin':
-    case 'apply':
-      return step.what
-    case 'publish':
-    case 'sign':
-      return begun ?? 'observe'
-    case 'destroy':
-    case 'forget':
-      return 'delete'
-    case 'release':
-    case 'settle':
-    case 'tell':
-    case 'rest':
-      return undefined
-  }
 }
 
 function uidOf({ metadata: { uid = '' } }: Workspace): string {
