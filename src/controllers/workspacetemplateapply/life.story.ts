@@ -411,7 +411,7 @@ describe.each(workspaceGroups)('in %s', { timeout: 400_000 }, (group) => {
     expect(message).toContain('it would change spec.forProvider.module')
     expect(message).toContain('spec.forProvider.vars')
     expect(message).toContain(
-      `kubectl annotate workspacetemplateapply old-apply -n ${namespace} ${annotations.adopt}=approved`,
+      `kubectl annotate workspacetemplateapply old-apply --namespace ${namespace} --overwrite ${annotations.adopt}=approved`,
     )
     const key = workspaceAPI.isNamespaced ? at(oldName) : { name: oldName }
     const untouched = await client.get(resource, key)
