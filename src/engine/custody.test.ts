@@ -113,6 +113,35 @@ test('the lock that an earlier life left is released before the next apply, whic
   expect((await life.recall(whose)).run).toBeUndefined()
 })
 
+test('also when the life between the two was killed before it met the lock', async () => {
+  const { aLife, begin, apply, now, pass, print, unlocked } = aWorld()
+  await begin(aLife())
+  print('a.a: Creating...\n')
+  const lock = refused(now())
+  pass()
+  await begin(aLife())
+  pass()
+  expect((await apply(aLife(), lock, worked)).times).toBe(2)
+  expect(unlocked).toEqual([id])
+})
+
+test('the lock that was left while a destroyed one was forgotten is released', async () => {
+  const { aLife, now, pass, whose, folder, unlocked } = aWorld()
+  const life = aLife()
+  const destroy = { operation: 'destroy', revision: 'r', creates: [] } as const
+  const kept = await life.look(whose, folder)
+  await life.begin(whose, folder, kept, destroy)
+  await life.settle(whose, folder, kept, worked)
+  const lock = refused(now())
+  pass()
+  const next = aLife()
+  const again = await next.look(whose, folder)
+  await next.begin(whose, folder, again, destroy)
+  const answers = [lock, worked]
+  expect(await next.unlocked(whose, folder, again, async () => answers.shift() ?? worked)).toEqual(worked)
+  expect(unlocked).toEqual([id])
+})
+
 test('the lock that a command of this life left when it was killed is released', async () => {
   const { aLife, apply, now, pass, unlocked } = aWorld()
   const life = aLife()

@@ -17,7 +17,7 @@ import { inFlight, strays } from './interrupted.ts'
 import { freeLease, lockOn } from './leases.ts'
 import type { Machine } from './life.ts'
 import { isBeginning, judgeLock, type Lock, type LockVerdict, refusedBy, type Span } from './locks.ts'
-import type { Memory } from './memory.ts'
+import type { Memory, Run } from './memory.ts'
 import type { LeftOut, Records, Whose } from './records.ts'
 import { isMade, isToldDestroyed } from './signs.ts'
 import type { Ran, Terraform } from './terraform.ts'
@@ -76,8 +76,8 @@ const spansKept = 20 // the last of them: the others had the lock after them
 export function createCustody(options: CustodyOptions): Custody {
   const { client, namespace, records, terraform, machine, ownEnv, date, log } = options
   const bornAt = date().toISOString()
-  // Of this life, by uid: when a run was begun, when runs had the lock and came to a bad end, and when any command was killed.
-  const begun = new Map<string, string>()
+  // Of this life, by uid: the run that was begun, when runs had the lock and came to a bad end, and when any command was killed.
+  const begun = new Map<string, Run>()
   const ended = new Map<string, readonly Span[]>()
   const killed: Span[] = []
   const told = (leftOut: LeftOut) => {
@@ -96,9 +96,15 @@ export function createCustody(options: CustodyOptions): Custody {
     return { memory, key, state: key && (await fetchState(client, key)), printed }
   }
 
-  async function end(whose: Whose, kept: Kept, inputs?: Inputs): Promise<void> {
+  async function end(whose: Whose, kept: Kept, inputs?: Inputs, run?: Run): Promise<void> {
     const state = await stateNow(kept)
-    told(await records.ended(whose, { ...(state && { state }), ...(inputs && { inputs }) }))
+    told(await records.ended(whose, { ...(run && { run }), ...(state && { state }), ...(inputs && { inputs }) }))
+  }
+
+  // When the noted run began that may have left its lock, here. The next one may be killed before it meets that.
+  function lockedSince({ memory: { run }, printed }: Kept): string | undefined {
+    const isHere = printed !== undefined && run?.host === machine.host && run.bootId === machine.bootId
+    return isHere ? (run.since ?? run.startedAt) : undefined
   }
 
   function judge(whose: Whose, { memory, printed }: Kept, lock: Lock): LockVerdict {
@@ -156,15 +162,18 @@ export function createCustody(options: CustodyOptions): Custody {
 
     keepPlan: async (whose, id, text) => told(await records.keepPlan(whose, { id, text })),
 
-    async begin(whose, where, { state }, { operation, revision, creates }) {
+    async begin(whose, where, kept, { operation, revision, creates }) {
+      const { state } = kept
       if (typeof state?.head === 'object') {
         told(await records.keepState(whose, { bytes: state.bytes, head: state.head }, revision))
       }
       const { host, bootId } = machine
       const startedAt = date().toISOString()
-      begun.set(uidOf(whose), startedAt)
+      const since = lockedSince(kept)
+      const run: Run = { operation, revision, startedAt, ...(since !== undefined && { since }), host, bootId, creates }
+      begun.set(uidOf(whose), run)
       await where.noteRun(startedAt)
-      await records.noteRun(whose, { operation, revision, startedAt, host, bootId, creates })
+      await records.noteRun(whose, run)
     },
 
     async settle(whose, where, kept, ran, inputs) {
@@ -175,13 +184,16 @@ export function createCustody(options: CustodyOptions): Custody {
         if (printed !== undefined) await where.noteRun(memory.run.startedAt, printed)
         return records.noteRun(whose, memory.run)
       }
+      const run = begun.get(uidOf(whose))
       if (ran.code !== 0) {
-        const span = { from: begun.get(uidOf(whose)) ?? bornAt, to: date().toISOString() }
+        const span = { from: run?.startedAt ?? bornAt, to: date().toISOString() }
         ended.set(uidOf(whose), [...(ended.get(uidOf(whose)) ?? []), span].slice(-spansKept))
       }
       // One that was killed or crashed may have made more than it wrote down, and what it could not write is only in its folder.
       const hasEnded = (ran.code === 0 || ran.code === 1) && (await where.leftState()) === undefined
-      if (hasEnded) await end(whose, kept, inputs)
+      // What is destroyed is forgotten next, under a lock again: that is of the same run.
+      const isToBeForgotten = ran.code === 0 && run?.operation === 'destroy'
+      if (hasEnded) await end(whose, kept, inputs, isToBeForgotten ? run : undefined)
     },
 
     async converged(whose, where, kept, inputs) {

@@ -50,6 +50,11 @@ test.each<[string, Partial<LockQuestion>, LockVerdict['is']]>([
     { ...inThisLife, ended: [{ ...span, to: '2026-11-16T12:00:05.000Z' }] },
     'somebodys',
   ],
+  [
+    'it was taken before our run began, by one that was killed before',
+    { run: { ...run, startedAt: '2026-11-16T12:10:00.000Z', since: run.startedAt } },
+    'releasable',
+  ],
   ['it does not say when it was taken', { lock: { ...lock, created: '' } }, 'somebodys'],
   ['the container has no user name', { lock: { ...lock, who: '@engine-0' } }, 'releasable'],
   [

@@ -67,14 +67,14 @@ export function isBeginning({ operation }: Lock): boolean {
   return operation === 'init'
 }
 
-// Taken since this machine was last started, after that run began.
+// Taken since this machine was last started, after that run began, or one that it came after.
 function isOfRun({ lock, run, me }: LockQuestion): boolean {
   return (
     run !== undefined &&
     me.bootId !== '' &&
     run.host === me.host &&
     run.bootId === me.bootId &&
-    Date.parse(lock.created) >= Date.parse(run.startedAt)
+    Date.parse(lock.created) >= Date.parse(run.since ?? run.startedAt)
   )
 }
 

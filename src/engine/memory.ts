@@ -11,6 +11,7 @@ export interface Run {
   readonly operation: 'apply' | 'destroy'
   readonly revision: string
   readonly startedAt: string
+  readonly since?: string // when an earlier one began in the same folder whose lock may still be there
   readonly host: string
   readonly bootId: string // of the machine since it was last started
   readonly creates: readonly string[] | 'many' // addresses that the plan would create or replace
@@ -68,10 +69,10 @@ async function unzipped(base64 = ''): Promise<unknown> {
 
 function isRun(value: unknown): value is Run {
   if (!isRecord(value)) return false
-  const { operation, revision, startedAt, host, bootId, creates } = value
+  const { operation, revision, startedAt, since = '', host, bootId, creates } = value
   return (
     (operation === 'apply' || operation === 'destroy') &&
-    isTexts([revision, startedAt, host, bootId]) &&
+    isTexts([revision, startedAt, since, host, bootId]) &&
     (creates === 'many' || isTexts(creates))
   )
 }

@@ -30,11 +30,17 @@ export interface Whose {
 
 export type LeftOut = string | undefined // why something was not kept, for people
 
+export interface Left {
+  readonly run?: Run
+  readonly state?: StateHead
+  readonly inputs?: Inputs
+}
+
 export interface Records {
   recall(whose: Whose): Promise<Memory>
   noteRun(whose: Whose, run: Run): Promise<void>
-  // Without `left`: it changed nothing that is known.
-  ended(whose: Whose, left?: { readonly state?: StateHead; readonly inputs?: Inputs }): Promise<LeftOut>
+  // Without `left`: it changed nothing that is known. With a run: that one stays noted.
+  ended(whose: Whose, left?: Left): Promise<LeftOut>
   keepState(
     whose: Whose,
     state: { readonly bytes: Buffer; readonly head: StateHead },
@@ -87,10 +93,10 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
 
     noteRun: async (whose, run) => remember(whose, { run: packRun(run) }),
 
-    async ended(whose, { state, inputs } = {}) {
+    async ended(whose, { run, state, inputs } = {}) {
       const packed = inputs && (await packInputs(inputs))
       await remember(whose, {
-        run: null,
+        run: run ? packRun(run) : null,
         ...(state && { state: packState(state) }),
         ...(inputs && { inputs: packed ?? null }),
       })
