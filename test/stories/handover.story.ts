@@ -146,9 +146,15 @@ output "id" {
       // Its only provider is built in, and called the same by both: there is nothing to replace.
       expect(replaceProvider(program, from, to, made.metadata.uid)).toContain('No matching resources found')
       await own.kube.patch(workspace, { metadata: { annotations: { [annotations.cli]: null } } })
-      const converged = await seeConverged(own.kube, workspace)
-      expect(converged.metadata.annotations?.[annotations.cli]).toMatch(program === tofu ? /^tofu \d/ : /^terraform \d/)
+      await seeConverged(own.kube, workspace)
       expect(await deedsOf(engine, workspace)).not.toContain('apply')
+      expect(await standing()).toEqual(before)
+      // Whoever writes the state next is noted, and only then.
+      await own.kube.patch(workspace, {
+        spec: { forProvider: { module: `${module}output "by" { value = "${name}" }\n` } },
+      })
+      const written = await seeConverged(own.kube, workspace)
+      expect(written.metadata.annotations?.[annotations.cli]).toMatch(program === tofu ? /^tofu \d/ : /^terraform \d/)
       expect(await standing()).toEqual(before)
     }
     await own.kube.remove(workspace)
