@@ -8,7 +8,7 @@ import { Secret } from '../api/neighbours.ts'
 import { isRecord, type JsonRecord, readJson } from '../api/record.ts'
 import { type Key, tellRef } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
-import { isNotFound } from '../kube/errors.ts'
+import { getIfThere } from '../kube/ifthere.ts'
 import { readStateHead, type StateFound } from '../terraform/state.ts'
 
 export type Backend =
@@ -79,7 +79,7 @@ export async function fetchState(client: Pick<Client, 'get'>, key: Key): Promise
   const where = tellRef(Secret, key)
   let bytes = Buffer.alloc(0)
   for (let part = 0; ; part++) {
-    const secret = await find(client, part === 0 ? key : { ...key, name: `${key.name}-${part}` })
+    const secret = await getIfThere(client, Secret, part === 0 ? key : { ...key, name: `${key.name}-${part}` })
     const more = secret?.data?.['tfstate']
     if (more === undefined) return { where, head: part === 0 ? 'absent' : 'damaged', bytes, text: '' }
     bytes = Buffer.concat([bytes, Buffer.from(more, 'base64')])
@@ -96,15 +96,6 @@ async function textOf(bytes: Buffer): Promise<string> {
     return (await promisify(gunzip)(bytes, { maxOutputLength: largest })).toString()
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR' ? 'cut' : ''
-  }
-}
-
-async function find(client: Pick<Client, 'get'>, key: Key): Promise<Secret | undefined> {
-  try {
-    return await client.get(Secret, key)
-  } catch (error) {
-    if (isNotFound(error, key.name)) return undefined
-    throw error
   }
 }
 

@@ -8,6 +8,7 @@ import { seal } from '../../api/sealed.ts'
 import { crossplane, type Workspace, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import { getIfThere } from '../../kube/ifthere.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { type Stage, stageOf } from '../../runtime/plan.ts'
@@ -20,7 +21,7 @@ import { beside, byUse, isNeeded, templateOf, usedBy, workspaceKey } from './rel
 import { saltIn } from './secretvars.ts'
 import type { Nowhere, Seen, Where } from './seen.ts'
 import { silentAt } from './silence.ts'
-import { getLive, valuesOf, workspaceOf } from './values.ts'
+import { valuesOf, workspaceOf } from './values.ts'
 import { type Place, whereIs } from './where.ts'
 
 type Apply = WorkspaceTemplateApply
@@ -53,7 +54,7 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   // Of what nothing is asked nothing more is looked at.
   if (!isStaying(stage) && !isLeaving) return { ...seen, ...ownedBy(apply, undefined) }
   if (isLeaving) {
-    const secret = await getLive(live, Secret, beside(apply, varsSecretOf(apply.metadata)))
+    const secret = await getIfThere(live, Secret, beside(apply, varsSecretOf(apply.metadata)))
     return { ...seen, ...ownedBy(apply, secret) }
   }
   const waited = await Promise.all(
@@ -89,12 +90,12 @@ function ownedBy(apply: Apply, found: Secret | undefined): Pick<Seen, 'secret' |
 }
 
 async function isNamespaceLeaving({ metadata: { namespace = '' } }: Apply, live: Live): Promise<boolean> {
-  const found = await getLive(live, Namespace, { name: namespace })
+  const found = await getIfThere(live, Namespace, { name: namespace })
   return found?.metadata.deletionTimestamp !== undefined
 }
 
 async function dependencyOnSecret(key: Key, live: Live): Promise<Dependency> {
-  const secret = await getLive(live, Secret, key)
+  const secret = await getIfThere(live, Secret, key)
   const about = { what: 'Secret', name: key.name } as const
   // Crossplane makes it before there is anything to write into it.
   const isAwaited = secret?.type === crossplane.connectionSecretType && Object.keys(secret.data ?? {}).length === 0
@@ -144,5 +145,5 @@ async function varsOf(
     const rendered = render({ ...seen, apply, template, api: where.api, workspace: where.name, salt: seal('') })
     if (rendered.is === 'refused' || !rendered.secretVars) return undefined
   }
-  return getLive(live, Secret, key)
+  return getIfThere(live, Secret, key)
 }

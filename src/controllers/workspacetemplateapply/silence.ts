@@ -1,9 +1,9 @@
 // When an engine is called silent: two minutes after a Workspace was made, or after its last sign on any other of the same API.
 import { crossplane, type Workspace, type WorkspaceAPI } from '../../api/workspace.ts'
+import { getIfThere } from '../../kube/ifthere.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { progressOf } from '../../terraform/progress.ts'
-import { getLive } from './values.ts'
 
 const silentMs = 120_000
 const minuteMs = 60_000
@@ -35,7 +35,7 @@ export async function silentAt(
   if (now < last + silentMs) return last + silentMs
   // While it loads providers for the first time, this is all that is seen of an engine; it is called after the Workspace's uid.
   const { namespace, uid = '' } = workspace.metadata
-  const used = await getLive(live, usage, namespace === undefined ? { name: uid } : { namespace, name: uid })
+  const used = await getIfThere(live, usage, namespace === undefined ? { name: uid } : { namespace, name: uid })
   return used ? undefined : patient
 }
 

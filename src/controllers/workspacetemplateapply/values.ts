@@ -1,10 +1,10 @@
 // Reads what `variablesFrom` names: outputs of other applies, Secrets and ConfigMaps, all of the same namespace.
 import { ConfigMap, Secret } from '../../api/neighbours.ts'
 import { readJson } from '../../api/record.ts'
-import { type Key, type KubeObject, type Resource, tellRef } from '../../api/resource.ts'
+import { type Resource, tellRef } from '../../api/resource.ts'
 import { type Workspace, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
-import { isNotFound } from '../../kube/errors.ts'
+import { getIfThere } from '../../kube/ifthere.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { pick, pickConnection } from '../../terraform/outputs.ts'
@@ -27,7 +27,7 @@ export async function valuesOf(read: Read, apply: Apply, live: Live): Promise<Va
   const from = async (resource: Resource<Secret | ConfigMap>, name: string) => {
     const id = tellRef(resource, { name })
     if (!sources.has(id)) {
-      const object = await getLive(live, resource, beside(apply, name))
+      const object = await getIfThere(live, resource, beside(apply, name))
       sources.set(id, object && { resource, object })
     }
     return sources.get(id)?.object.data
@@ -91,7 +91,7 @@ async function outputOf(
   if (plain !== undefined) return { is: 'known', value: plain, isSensitive: false }
   const { name: secret, namespace } = workspaceOf(read, other)?.spec.writeConnectionSecretToRef ?? {}
   const isHere = namespace === undefined || namespace === apply.metadata.namespace
-  const connection = secret && isHere ? await getLive(live, Secret, beside(apply, secret)) : undefined
+  const connection = secret && isHere ? await getIfThere(live, Secret, beside(apply, secret)) : undefined
   const picked = pickConnection(connection?.data ?? {}, output)
   return picked ? { is: 'known', ...picked, isSensitive: true } : missing(`apply ${name} has no output ${output}`)
 }
@@ -102,18 +102,4 @@ export function workspaceOf(read: Read, apply: Apply): Workspace | undefined {
   if (!recorded) return undefined
   const api = workspaceAPIs[recorded.group]
   return read.get(api.workspace, workspaceKey(api, apply, recorded.name))
-}
-
-// Undefined: it is not there.
-export async function getLive<T extends KubeObject>(
-  live: Live,
-  resource: Resource<T>,
-  key: Key,
-): Promise<T | undefined> {
-  try {
-    return await live.get(resource, key)
-  } catch (error) {
-    if (isNotFound(error, key.name)) return undefined
-    throw error
-  }
 }
