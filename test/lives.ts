@@ -188,3 +188,13 @@ export async function seenByAnybody(bed: Bed, namespace: string): Promise<string
   const logs = await Promise.all(files.map(async (file) => readFile(file, 'utf8')))
   return [JSON.stringify(lists), ...logs].join('\n')
 }
+
+// Of the lock of a state.
+export async function lockHolder(kube: Kube, state: string): Promise<string> {
+  const lease = await kube.read({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: stateNamespace, name: `lock-tfstate-${state}-capt` },
+  })
+  return (lease?.['spec'] as { readonly holderIdentity?: string | null } | undefined)?.holderIdentity ?? 'nobody'
+}

@@ -1,37 +1,22 @@
 // capt-engine as it is installed: its account and what that may do, the account of the states, and a Deployment.
-import {
-  CustomResourceDefinition,
-  Event,
-  Lease,
-  Namespace,
-  SubjectAccessReview,
-  TokenReview,
-} from '../../src/api/neighbours.ts'
+import { CustomResourceDefinition, Lease, Namespace } from '../../src/api/neighbours.ts'
 import { resourceName } from '../../src/api/resource.ts'
 import { engineAPIs } from '../../src/engine/engine.ts'
 import { engineRights, stateRights } from '../../src/engine/rights.ts'
 import { lease } from '../../src/engine/serve.ts'
 import { engineSettingsOf, gracePeriodSeconds } from '../../src/engine/settings.ts'
 import { stateAccount, stateNamespace, stateObjects } from '../../src/engine/stateaccess.ts'
-import type { Right } from '../../src/runtime/controller.ts'
 import { type Rule, rulesOf } from '../../src/runtime/rights.ts'
-import { namespace } from './rbac.ts'
+import { namespace, processRights } from './rbac.ts'
 
 export const engineAccount = 'capt-engine'
 const name = 'appthrust-capt-engine'
 const group = 'rbac.authorization.k8s.io'
 const apiVersion = `${group}/v1`
 
-// Of the process itself, whatever it does.
-const ownRights: readonly Right[] = [
-  { resource: Event, verbs: ['create', 'patch'] },
-  { resource: TokenReview, verbs: ['create'] },
-  { resource: SubjectAccessReview, verbs: ['create'] },
-]
-
 function clusterRole() {
   const crds = engineAPIs.map(({ workspace }) => resourceName(workspace))
-  const rules = rulesOf([...engineRights, ...ownRights]).map((rule) =>
+  const rules = rulesOf([...engineRights, ...processRights]).map((rule) =>
     rule.apiGroups.includes(CustomResourceDefinition.group) ? { ...rule, resourceNames: crds } : rule,
   )
   return { apiVersion, kind: 'ClusterRole', metadata: { name }, rules }

@@ -16,8 +16,8 @@ const name = 'appthrust-capt-manager'
 const group = 'rbac.authorization.k8s.io'
 const apiVersion = `${group}/v1`
 
-// Of the process itself, whatever its controllers do.
-const ownRights: readonly Right[] = [
+// Of a process itself, whatever else it does.
+export const processRights: readonly Right[] = [
   { resource: Event, verbs: ['create', 'patch'] },
   { resource: TokenReview, verbs: ['create'] }, // who asks for metrics
   { resource: SubjectAccessReview, verbs: ['create'] },
@@ -26,7 +26,11 @@ const ownRights: readonly Right[] = [
 export function managerRole() {
   const { settings } = settingsOf([])
   const rights = rightsOf(controllersOf(settings))
-  const rules = rulesOf([...rights.filter((right) => !isOfDefinitions(right)), ...migrationRights(kinds), ...ownRights])
+  const rules = rulesOf([
+    ...rights.filter((right) => !isOfDefinitions(right)),
+    ...migrationRights(kinds),
+    ...processRights,
+  ])
   const crds = kinds.map(resourceName)
   const engines = Object.values(workspaceAPIs).map(({ workspace }) => resourceName(workspace))
   return {

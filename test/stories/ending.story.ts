@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { stateNamespace } from '../../src/engine/stateaccess.ts'
 import { lendAudit } from '../bed/audit.ts'
 import { engineKubeconfig } from '../bed/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../bed/faults/proxy.ts'
@@ -11,7 +10,7 @@ import { type ManagerProcess, readLog } from '../bed/manager.ts'
 import { type OwnEngines, startOwnEngines } from '../bed/own-engines.ts'
 import { theBed } from '../bed/story.ts'
 import { aWorkspace } from '../given.ts'
-import { conditionOf, patience, seeConverged } from '../lives.ts'
+import { conditionOf, lockHolder, patience, seeConverged } from '../lives.ts'
 import { until } from '../until.ts'
 
 const namespace = 'default'
@@ -26,15 +25,6 @@ afterAll(async () => {
   await proxy?.stop()
   await own?.home.end()
 })
-
-const lockOf = async (name: string) => {
-  const lease = await own.kube.read({
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { namespace: stateNamespace, name: `lock-tfstate-${name}-capt` },
-  })
-  return (lease?.['spec'] as { readonly holderIdentity?: string | null } | undefined)?.holderIdentity ?? 'nobody'
-}
 
 // The first is made at once; the second takes its time, but only once.
 function slowModule(name: string) {
@@ -83,7 +73,7 @@ test.skipIf(!canBeFirst)(
     proxy.inject({ verb: 'patch', path: /leases\/capt-engine/ }, { do: 'answer', code: 503 })
     expect(await hasEnded(engine)).toMatch(/^lost ended with 1;/)
     expect((await readLog(engine.address.log)).findLast(({ msg }) => msg === 'election')?.['role']).toBe('lost')
-    expect(await lockOf('lost')).toBe('nobody')
+    expect(await lockHolder(own.kube, 'lost')).toBe('nobody')
     const next = await own.start('after-lost', { work })
     await seeConverged(own.kube, lost)
     expect(timesMade()).toBe(1)
@@ -103,7 +93,7 @@ test('one that is told to end interrupts what runs longer than it may wait for, 
   expect(engine.member.obituary()).toMatch(/^drained ended with 0;/)
   const told = await own.kube.read(drained)
   expect(told && conditionOf(told, 'Synced')?.message).toContain('it was interrupted because the engine stops')
-  expect(await lockOf('drained')).toBe('nobody')
+  expect(await lockHolder(own.kube, 'drained')).toBe('nobody')
   await own.start('after-drained', { work })
   await seeConverged(own.kube, drained)
   expect(timesMade()).toBe(1)

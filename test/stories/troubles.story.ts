@@ -3,12 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { stateNamespace } from '../../src/engine/stateaccess.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { type ManagerProcess, seeReady } from '../bed/manager.ts'
 import { type OwnEngines, startOwnEngines } from '../bed/own-engines.ts'
 import { aWorkspace } from '../given.ts'
-import { conditionOf, patience, seeConverged } from '../lives.ts'
+import { conditionOf, lockHolder, patience, seeConverged } from '../lives.ts'
 import { until } from '../until.ts'
 
 const namespace = 'default'
@@ -30,15 +29,6 @@ const seeTrouble = async (workspace: KubeObject, says: RegExp) =>
     (object) => says.test(conditionOf(object, 'Synced')?.message ?? ''),
     patience,
   )
-
-const lockOf = async (name: string) => {
-  const lease = await own.kube.read({
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { namespace: stateNamespace, name: `lock-tfstate-${name}-capt` },
-  })
-  return (lease?.['spec'] as { readonly holderIdentity?: string | null } | undefined)?.holderIdentity ?? 'nobody'
-}
 
 // Writes into a diary that it is made, and then waits until it may go on.
 function waitingModule(name: string) {
@@ -70,7 +60,7 @@ test('a run that hangs is interrupted in good time, says so, and leaves no lock 
   )
   letGo()
   await seeConverged(own.kube, hanging)
-  expect(await lockOf('hanging')).toBe('nobody')
+  expect(await lockHolder(own.kube, 'hanging')).toBe('nobody')
 }, 400_000)
 
 test('a module that cannot be had is told in one line', async () => {
