@@ -30,7 +30,14 @@ variable "name" { type = string }
 resource "terraform_data" "it" { input = var.name }
 output "name" { value = terraform_data.it.output }
 `
-const large = small.replace('"it" { input', '"it" {\n  count = 300\n  input').replace('it.output', 'it[0].output')
+const large = `
+variable "name" { type = string }
+resource "terraform_data" "it" {
+  count = 300
+  input = var.name
+}
+output "name" { value = terraform_data.it[0].output }
+`
 
 interface Stage {
   readonly api: OwnApi
@@ -44,14 +51,16 @@ export async function measureEngine(say: (line: string) => void): Promise<readon
   const { tofu } = await realParts(['tofu'])
   const api = await startOwnEngines('bench-engine')
   const client = createClient(findAccess({ kubeconfig: api.adminKubeconfig, env: {} }))
-  const seen = watchFor(client, resource)
+  let stop = () => {}
   try {
     const counted = countedCalls(api.home.folder, tofu)
     const requests = async (user: string) =>
       (await readAudit(api.auditLog, { user })).filter(({ verb, resource: of }) => verb !== 'watch' && of !== '').length
-    const stage: Stage = { api, client, seen, calls: counted.calls, requests }
     const start = async (name: string, flags: readonly string[]) => api.start(name, { tofu: counted.program, flags })
     const first = await start('engine', [])
+    const seen = watchFor(client, resource) // which the API server lets nobody watch at once
+    ;({ stop } = seen)
+    const stage: Stage = { api, client, seen, calls: counted.calls, requests }
     const figures = [
       ...(await measureSingles(stage, say)),
       ...(await measureLarge(stage, first, say)),
@@ -64,7 +73,7 @@ export async function measureEngine(say: (line: string) => void): Promise<readon
     await second.member.kill('SIGTERM')
     return figures
   } finally {
-    seen.stop()
+    stop()
     client.close()
     await api.home.end()
   }
