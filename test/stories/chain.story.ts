@@ -1,8 +1,9 @@
-// Applies that need each other: the chain of the examples, and one that is deleted with its namespace.
+// Applies that need each other: the chain of the examples, and three links that are deleted with everything around them.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { WorkspaceGroup } from '../../src/api/workspace.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { theBed } from '../bed/story.ts'
 import { aConfigMap, aWorkspaceTemplate, aWorkspaceTemplateApply } from '../given.ts'
@@ -78,12 +79,12 @@ test('the chain of the examples: made in order, followed, and deleted in reverse
   await story.end('chain')
 }, 400_000)
 
-describe.each(['tf.m.upbound.io', 'tf.upbound.io'] as const)('in %s', (group) => {
-  test('a namespace is deleted with everything in it: all is destroyed, in the right order', async () => {
-    const namespace = await bed.namespace('whole')
-    const diary = join(bed.folder, `${namespace}.diary`)
-    // Writes down that it is made and destroyed; needs a Secret and a ConfigMap, which go with the namespace too.
-    const module = `
+// Three in a row, each of two resources, and what they write down of their life.
+async function threeLinks(group: WorkspaceGroup, story: string) {
+  const namespace = await bed.namespace(story)
+  const diary = join(bed.folder, `${namespace}.diary`)
+  // Writes down that it is made and destroyed; needs a Secret and a ConfigMap, which go with the namespace too.
+  const module = `
 variable "diary" {}
 variable "after" { default = "" }
 variable "name" {}
@@ -105,42 +106,59 @@ output "name" {
   sensitive = true
 }
 `
-    const template = {
-      ...aWorkspaceTemplate({ namespace, name: 'link', module }),
-      spec: { workspaceAPI: group, template: { spec: { forProvider: { source: 'Inline', module } } } },
-    }
-    const links = ['base', 'middle', 'top']
-    const applies = links.map((name, index) =>
-      aWorkspaceTemplateApply({
-        namespace,
-        name,
-        template: 'link',
-        variables: { diary, name },
-        variablesFrom: [
-          { name: 'password', secret: { name: 'login', key: 'password' } },
-          { name: 'place', configMap: { name: 'place', key: 'region' } },
-          ...(index > 0 ? [{ name: 'after', apply: { name: links[index - 1], output: 'name' } }] : []),
-        ],
-      }),
-    )
-    const login: KubeObject = {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { namespace, name: 'login' },
-      stringData: { password: 'hush' },
-    }
-    await kube.apply(login, aConfigMap({ namespace, name: 'place', data: { region: 'here' } }), template, ...applies)
-    for (const each of applies) await seeSaying(kube, each, 'Ready', 'Ready')
-    const kept = async () => (await readFile(diary, 'utf8')).trimEnd().split('\n')
-    expect((await kept()).toSorted()).toEqual(
-      links.flatMap((name) => [0, 1].map((n) => `made ${name} ${n}`)).toSorted(),
-    )
+  const template = {
+    ...aWorkspaceTemplate({ namespace, name: 'link', module }),
+    spec: { workspaceAPI: group, template: { spec: { forProvider: { source: 'Inline', module } } } },
+  }
+  const links = ['base', 'middle', 'top']
+  const applies = links.map((name, index) =>
+    aWorkspaceTemplateApply({
+      namespace,
+      name,
+      template: 'link',
+      variables: { diary, name },
+      variablesFrom: [
+        { name: 'password', secret: { name: 'login', key: 'password' } },
+        { name: 'place', configMap: { name: 'place', key: 'region' } },
+        ...(index > 0 ? [{ name: 'after', apply: { name: links[index - 1], output: 'name' } }] : []),
+      ],
+    }),
+  )
+  const login: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name: 'login' },
+    stringData: { password: 'hush' },
+  }
+  await kube.apply(login, aConfigMap({ namespace, name: 'place', data: { region: 'here' } }), template, ...applies)
+  for (const each of applies) await seeSaying(kube, each, 'Ready', 'Ready')
+  const kept = async () => (await readFile(diary, 'utf8')).trimEnd().split('\n')
+  expect((await kept()).toSorted()).toEqual(links.flatMap((name) => [0, 1].map((n) => `made ${name} ${n}`)).toSorted())
+  const ended = async () => (await kept()).slice(6).map((line) => line.replace(/ \d$/, ''))
+  return {
+    namespace,
+    applies,
+    ended,
+    inReverse: links.toReversed().flatMap((name) => [`gone ${name}`, `gone ${name}`]),
+  }
+}
 
+describe.each(['tf.m.upbound.io', 'tf.upbound.io'] as const)('in %s', (group) => {
+  test('a namespace is deleted with everything in it: all is destroyed, in the right order', async () => {
+    const { namespace, ended, inReverse } = await threeLinks(group, 'whole')
     const whole = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
     await kube.remove(whole)
     await kube.seeGone(whole, { withinSeconds: 300 })
-    const gone = (await kept()).slice(6).map((line) => line.replace(/ \d$/, ''))
-    expect(gone).toEqual(['top', 'top', 'middle', 'middle', 'base', 'base'].map((name) => `gone ${name}`))
+    expect(await ended()).toEqual(inReverse)
+    await seeNoTraces(kube, namespace)
+  }, 600_000)
+
+  test('Workspaces are deleted, and then their applies: all is destroyed, in the right order', async () => {
+    const { namespace, applies, ended, inReverse } = await threeLinks(group, 'both')
+    for (const each of applies) await kube.remove(workspaceOf(group, each))
+    for (const each of applies) await kube.remove(each)
+    for (const each of applies) await kube.seeGone(each, patience)
+    expect(await ended()).toEqual(inReverse)
     await seeNoTraces(kube, namespace)
   }, 600_000)
 })

@@ -16,6 +16,7 @@ import {
   messageOf,
   noted,
   nowhereYet,
+  said,
   theirs,
   varsSecret,
   workspaceDeed,
@@ -26,6 +27,11 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { decide } from './decide.ts'
 import { finalizer } from './finalizer.ts'
 import type { Seen } from './seen.ts'
+
+const saidDeleted = (seen: Seen): Seen => ({
+  ...seen,
+  apply: changed(seen.apply, {}, {}, { conditions: [condition('Applied', 'False', 'WorkspaceDeleted')] }),
+})
 
 describe('when it leaves', () => {
   const farewell = 'removeFinalizer workspacetemplateapply'
@@ -124,12 +130,27 @@ describe('when it leaves', () => {
     },
     {
       when: 'its Workspace was deleted by hand before, and what it built was left',
-      seen: leaving({
-        ...asked,
-        apply: changed(asked.apply, {}, {}, { conditions: [condition('Applied', 'False', 'WorkspaceDeleted')] }),
-      }),
+      seen: leaving(saidDeleted(asked)),
       says: "its Workspace was deleted by hand, and what it built is left, with Terraform's state team.vpc",
       does: '',
+    },
+    {
+      when: 'its Workspace was deleted by hand before, and is let go just now',
+      seen: leaving(
+        saidDeleted(
+          having(
+            altered(made(), { ...going, finalizers: [] }, { managementPolicies: ['Observe', 'Create', 'Update'] }),
+          ),
+        ),
+      ),
+      says: "its Workspace was deleted by hand, and what it built is left, with Terraform's state team.vpc",
+      does: '',
+    },
+    {
+      when: 'its Workspace was deleted by hand a moment ago',
+      seen: leaving(saidDeleted(having(altered(made(), going)))),
+      says: 'waits until Terraform has destroyed',
+      does: 'patch Workspace team/vpc',
     },
     {
       when: 'others use it in a circle, and one that is not in it',
@@ -229,6 +250,10 @@ describe('when it leaves', () => {
       change: { spec: { managementPolicies: ['Observe', 'Create', 'Update', 'LateInitialize'] } },
     })
     expect(forced(made())).not.toHaveProperty('change.spec')
+  })
+
+  test('that Terraform destroys it is said instead of what was said before', () => {
+    expect(said(decide(leaving(saidDeleted(having(altered(made(), going))))), 'Applied')).toBe('Destroying=False')
   })
 
   test('its finalizer goes only when its Workspace and its Secret are seen to be gone', () => {

@@ -1,7 +1,7 @@
 // How an apply leaves: after those that use it, with everything Terraform built, or leaving that in place. It never has to make
 // anything, for in a namespace that goes nothing can be made; and it asks for no template. No I/O, no clock, no memory.
 import { vocabulary } from '../../api/condition.ts'
-import { annotations } from '../../api/keys.ts'
+import { annotations, holdFinalizer } from '../../api/keys.ts'
 import { Secret } from '../../api/neighbours.ts'
 import { tellObject } from '../../api/resource.ts'
 import { listed } from '../../api/text.ts'
@@ -35,14 +35,8 @@ export function leaving(seen: Seen): Plan {
   switch (standing.is) {
     case 'foreign':
       return gone(seen, [])
-    case 'absent': {
-      const isLeft = apply.status?.conditions?.some(({ reason }) => reason === 'WorkspaceDeleted')
-      if (!isLeft) return gone(seen, [self])
-      return stuck(
-        apply,
-        `its Workspace was deleted by hand, and what it built is left, with Terraform's state ${where.externalName}: destroy that`,
-      )
-    }
+    case 'absent':
+      return isSaidDeleted(apply) ? left(apply, where) : gone(seen, [self])
     case 'frozen': {
       if (isRetained) return gone(seen, [])
       const name = tellObject(standing.workspace)
@@ -57,6 +51,16 @@ export function leaving(seen: Seen): Plan {
   }
 }
 
+// By hand, and not told since that Terraform destroys it.
+function isSaidDeleted({ status }: WorkspaceTemplateApply): boolean {
+  return status?.conditions?.some(({ type, reason }) => type === 'Applied' && reason === 'WorkspaceDeleted') ?? false
+}
+
+function left(apply: WorkspaceTemplateApply, { externalName }: Where): Plan {
+  const why = `its Workspace was deleted by hand, and what it built is left, with Terraform's state ${externalName}`
+  return stuck(apply, `${why}: destroy that`)
+}
+
 // It cannot go by itself.
 function stuck(apply: WorkspaceTemplateApply, why: string): Plan {
   return waiting(`${why}, or leave behind what is there: ${howToForce(apply)}`)
@@ -67,6 +71,9 @@ function destroyed(seen: Seen, where: Where, workspace: Workspace): Plan {
   // Those that wait for each other would wait for ever.
   const dependents = seen.dependents.filter((each) => !seen.ring?.includes(each))
   if (dependents.length > 0) return waiting(`is still used by ${listed(dependents)}: delete that first`)
+  // Let go while it was thought that the apply would stay: no engine destroys it any more.
+  const isHeld = workspace.metadata.finalizers?.includes(holdFinalizer)
+  if (isSaidDeleted(apply) && !isHeld && isOrphan(where, workspace)) return left(apply, where)
   const isGoing = workspace.metadata.deletionTimestamp !== undefined
   const remove: Effect = { do: 'delete', resource: where.api.workspace, object: workspace }
   const effects = [
@@ -80,8 +87,10 @@ function destroyed(seen: Seen, where: Where, workspace: Workspace): Plan {
   const long =
     patience > 0 ? '' : ` for more than 10 minutes: see whether the engine that serves ${where.api.group} runs`
   const message = `${tellDestroying(apply, where, workspace, progress)}${long}`
+  const { conditions, ...plan } = waiting(message)
   return {
-    ...waiting(message),
+    ...plan,
+    conditions: [...conditions, say('Applied', 'Destroying', message)],
     effects,
     status: passingStatus(apply, progress, say('Deleting', 'Deleting', message)),
     wake: isGoing && patience > 0 ? { afterSeconds: Math.ceil(patience / 1000) } : 'onChange',
