@@ -18,6 +18,7 @@ import {
   seeSaying,
   workspaceOf,
 } from '../lives.ts'
+import { until } from '../until.ts'
 
 const bed = theBed()
 const { kube } = bed
@@ -73,8 +74,12 @@ test('the chain of the examples: made in order, followed, and deleted in reverse
     '--wait=false',
   ])
   for (const each of [network, cluster]) await kube.seeGone(each, patience)
-  const order = (await destroyedBy(bed)).filter((each) => each.startsWith(`${namespace}/`))
-  for (const each of new Set(order)) story.notes(`destroyed ${each.replace(`${namespace}/`, '')}`)
+  // It is told when the pass is over, a moment after the Workspace has gone.
+  const order = await until('both are told to be destroyed', async () => {
+    const told = new Set((await destroyedBy(bed)).filter((each) => each.startsWith(`${namespace}/`)))
+    return told.size === 2 ? [...told] : undefined
+  })
+  for (const each of order) story.notes(`destroyed ${each.replace(`${namespace}/`, '')}`)
   await seeNoTraces(kube, namespace)
   await story.end('chain')
 }, 400_000)

@@ -36,7 +36,7 @@ export function leaving(seen: Seen): Plan {
     case 'foreign':
       return gone(seen, [])
     case 'absent':
-      return isSaidDeleted(apply) ? left(apply, where) : gone(seen, [self])
+      return isSaidDeleted(apply) ? leftBehind(apply, where) : gone(seen, [self])
     case 'frozen': {
       if (isRetained) return gone(seen, [])
       const name = tellObject(standing.workspace)
@@ -56,7 +56,7 @@ function isSaidDeleted({ status }: WorkspaceTemplateApply): boolean {
   return status?.conditions?.some(({ type, reason }) => type === 'Applied' && reason === 'WorkspaceDeleted') ?? false
 }
 
-function left(apply: WorkspaceTemplateApply, { externalName }: Where): Plan {
+function leftBehind(apply: WorkspaceTemplateApply, { externalName }: Where): Plan {
   const why = `its Workspace was deleted by hand, and what it built is left, with Terraform's state ${externalName}`
   return stuck(apply, `${why}: destroy that`)
 }
@@ -73,7 +73,7 @@ function destroyed(seen: Seen, where: Where, workspace: Workspace): Plan {
   if (dependents.length > 0) return waiting(`is still used by ${listed(dependents)}: delete that first`)
   // Let go while it was thought that the apply would stay: no engine destroys it any more.
   const isHeld = workspace.metadata.finalizers?.includes(holdFinalizer)
-  if (isSaidDeleted(apply) && !isHeld && isOrphan(where, workspace)) return left(apply, where)
+  if (isSaidDeleted(apply) && !isHeld && isOrphan(where, workspace)) return leftBehind(apply, where)
   const isGoing = workspace.metadata.deletionTimestamp !== undefined
   const remove: Effect = { do: 'delete', resource: where.api.workspace, object: workspace }
   const effects = [
