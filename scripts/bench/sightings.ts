@@ -13,10 +13,13 @@ export function watchFor<T extends KubeObject>(client: Client, resource: Resourc
   const seen = new Map<string, { readonly object: T; readonly at: number }[]>()
   const calling = new AbortController()
   const follow = async () => {
-    for await (const event of client.watch(resource, { initialEvents: true }, calling.signal)) {
-      if (event.type === 'BOOKMARK') continue
-      const key = tellKey(keyOf(event.object))
-      seen.set(key, [...(seen.get(key) ?? []), { object: event.object, at: performance.now() }])
+    // An API server ends a watch that hears too slowly: what was missed is told at the next beginning.
+    while (!calling.signal.aborted) {
+      for await (const event of client.watch(resource, { initialEvents: true }, calling.signal)) {
+        if (event.type === 'BOOKMARK') continue
+        const key = tellKey(keyOf(event.object))
+        seen.set(key, [...(seen.get(key) ?? []), { object: event.object, at: performance.now() }])
+      }
     }
   }
   follow().catch((error: unknown) => {
