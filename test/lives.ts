@@ -165,12 +165,17 @@ export async function readEngineLog({ engine }: Pick<Bed, 'engine'>): Promise<re
   return readLog(engine.log)
 }
 
-// Which Workspaces the engine destroyed, in that order, by `<namespace>/<name>` or name.
-export async function destroyedBy(bed: Pick<Bed, 'engine'>): Promise<readonly string[]> {
-  const lines = await readEngineLog(bed)
-  return lines
-    .filter(({ msg, did }) => msg === 'passed' && Array.isArray(did) && did.includes('destroy'))
-    .map(({ object }) => String(object).split(' ')[1] ?? '')
+// Which Workspaces of a namespace the engine destroyed, by name, in that order. It tells when a pass is over, a moment after the
+// Workspace has gone: so many are waited for.
+export async function seeDestroyed(bed: Pick<Bed, 'engine'>, namespace: string, count: number) {
+  return until(`${count} of ${namespace} are told to be destroyed`, async () => {
+    const told = (await readEngineLog(bed))
+      .filter(({ msg, did }) => msg === 'passed' && Array.isArray(did) && did.includes('destroy'))
+      .map(({ object }) => String(object).split(' ')[1] ?? '')
+      .filter((name) => name.startsWith(`${namespace}/`))
+    const names = new Set(told.map((name) => name.slice(namespace.length + 1)))
+    return names.size === count ? [...names] : undefined
+  })
 }
 
 // All that people other than those who may read Secrets get to see.

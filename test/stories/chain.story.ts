@@ -10,15 +10,14 @@ import { aConfigMap, aWorkspaceTemplate, aWorkspaceTemplateApply } from '../give
 import { aTeller } from '../golden.ts'
 import {
   attributesIn,
-  destroyedBy,
   patience,
   readState,
+  seeDestroyed,
   seeNoTraces,
   seenByAnybody,
   seeSaying,
   workspaceOf,
 } from '../lives.ts'
-import { until } from '../until.ts'
 
 const bed = theBed()
 const { kube } = bed
@@ -74,12 +73,7 @@ test('the chain of the examples: made in order, followed, and deleted in reverse
     '--wait=false',
   ])
   for (const each of [network, cluster]) await kube.seeGone(each, patience)
-  // It is told when the pass is over, a moment after the Workspace has gone.
-  const order = await until('both are told to be destroyed', async () => {
-    const told = new Set((await destroyedBy(bed)).filter((each) => each.startsWith(`${namespace}/`)))
-    return told.size === 2 ? [...told] : undefined
-  })
-  for (const each of order) story.notes(`destroyed ${each.replace(`${namespace}/`, '')}`)
+  for (const each of await seeDestroyed(bed, namespace, 2)) story.notes(`destroyed ${each}`)
   await seeNoTraces(kube, namespace)
   await story.end('chain')
 }, 400_000)

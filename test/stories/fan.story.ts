@@ -6,7 +6,7 @@ import { launchManager, type ManagerProcess, managerKubeconfig, seeReady } from 
 import { type OwnEngines, startOwnEngines } from '../bed/own-engines.ts'
 import { theBed } from '../bed/story.ts'
 import { aWorkspaceTemplate, aWorkspaceTemplateApply } from '../given.ts'
-import { conditionOf, destroyedBy } from '../lives.ts'
+import { conditionOf, seeDestroyed } from '../lives.ts'
 import { until } from '../until.ts'
 
 const namespace = 'default'
@@ -71,9 +71,7 @@ test('fifty that need one are made after it, and deleted before it', async () =>
   await kube.kubectl(['delete', 'workspacetemplateapply', '--all', '--namespace', namespace, '--wait=false'])
   await kube.seeGone(base, patience)
   const gone = since(deleted)
-  const order = await destroyedBy({ engine: engine.address })
-  expect(new Set(order).size).toBe(51)
-  expect(order.at(-1)).toBe(`${namespace}/one`)
+  expect((await seeDestroyed({ engine: engine.address }, namespace, 51)).at(-1)).toBe('one')
   const states = (await kube.list('v1', 'Secret', stateNamespace)).map(({ metadata }) => metadata.name)
   expect(states).toEqual(['tfstate-default-capt']) // Terraform's own, which is empty
   console.log(`a fan of fifty: made in ${made}, gone in ${gone}`)
