@@ -147,3 +147,21 @@ test.each([
   expect(existsSync(folder)).toBe(stays)
   await engine.stop()
 })
+
+test('an engine that starts begins with those who wait for something', async () => {
+  const { engine, clock, tell, passed } = aStage({ concurrency: 1 })
+  const settled = (name: string): Workspace => ({
+    ...aWorkspace(name),
+    metadata: { namespace: 'default', name, generation: 1 },
+    status: {
+      conditions: [
+        { type: 'Synced', status: 'True', reason: 'ReconcileSuccess', observedGeneration: 1, lastTransitionTime: '' },
+      ],
+    },
+  })
+  for (const name of ['a', 'b', 'c']) tell(near.workspace, settled(name))
+  tell(near.workspace, aWorkspace('new'))
+  await engine.work()
+  await clock.advance(0)
+  expect(passed).toEqual(['new'])
+})

@@ -15,7 +15,7 @@ import type { Passed } from './pass.ts'
 import { keepProviderConfig, usedBy, usedIndex } from './providerconfigs.ts'
 import { createIfAbsent, stateNamespace } from './stateaccess.ts'
 import { configKeyOf } from './usages.ts'
-import { isNews, type Poll, pollAfterSeconds } from './waking.ts'
+import { isNews, isSettled, type Poll, pollAfterSeconds } from './waking.ts'
 
 export interface Engine {
   // Why a group is not served here, as sentences; empty: all is ours.
@@ -59,7 +59,8 @@ export function createEngine(options: EngineOptions): Engine {
         [stateIndex]: (workspace: Workspace) => [stateNameOf(workspace)],
       },
       onChange({ what, object, before }) {
-        if (what !== 'removed' && isNews(before, object)) workspaces.queue.add(nameOf(keyOf(object)))
+        if (what === 'removed' || !isNews(before, object)) return
+        workspaces.queue.add(nameOf(keyOf(object)), before === undefined && isSettled(object) ? 'resync' : 'change')
       },
     })
     for (const resource of [api.providerConfig, api.clusterProviderConfig]) {

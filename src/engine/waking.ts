@@ -22,6 +22,14 @@ export function isNews(before: Workspace | undefined, now: Workspace): boolean {
   return cliOf(before) !== undefined && cliOf(now) === undefined
 }
 
+// All that was asked of it is done: it is looked at only to see whether it is still so. An engine that starts sees many of these, and
+// whoever waits for something must not wait for them.
+export function isSettled({ metadata, status }: Workspace): boolean {
+  const synced = status?.conditions?.find(({ type }) => type === 'Synced')
+  const isDone = synced?.status === 'True' && synced.observedGeneration === metadata.generation
+  return isDone && metadata.deletionTimestamp === undefined
+}
+
 function askedOf({ metadata }: Workspace) {
   const { generation, labels, annotations = {}, finalizers = [], deletionTimestamp, name } = metadata
   return {
