@@ -121,8 +121,8 @@ test('an engine that gives no sign for two minutes is told, in every API; one th
     providerConfigRef: { kind: 'ClusterProviderConfig', name: 'default' },
     resourceRef: { apiVersion: workspace.apiVersion, kind: workspace.kind, name: 'busy' },
   })
-  const told = await Promise.all(silent.map(async (each) => sees(each, 'EngineSilent', { withinSeconds: 220 })))
+  const told = await Promise.all(silent.map(async (each) => sees(each, 'EngineSilent', { withinSeconds: 300 })))
   const messages = told.map((each) => conditionsOf(each).find(({ type }) => type === 'Ready')?.message ?? '')
   for (const [index, group] of groups.entries()) expect(messages[index]).toContain(`the one that serves ${group} runs`)
   await sees(busy, 'Planning')
-}, 320_000)
+}, 400_000)

@@ -177,8 +177,8 @@ describe('where its Workspace is', () => {
     expect(await silentAt('2026-11-16T11:59:30Z')).toBe('12:01:30')
     expect(await silentAt('2026-11-16T11:00:00Z')).toBe('11:02:00')
     const heard = { annotations: { [crossplane.createPending]: '2026-11-16T11:59:00Z' } }
-    // To the minute.
-    expect(await silentAt('2026-11-16T11:00:00Z', aWorkspace('tf.m.upbound.io', 'other', heard))).toBe('12:02:00')
+    // To the moment.
+    expect(await silentAt('2026-11-16T11:00:00Z', aWorkspace('tf.m.upbound.io', 'other', heard))).toBe('12:01:10')
     const longAgo = { annotations: { [crossplane.createPending]: '2026-11-16T11:40:00Z' } }
     expect(await silentAt('2026-11-16T11:00:00Z', aWorkspace('tf.m.upbound.io', 'other', longAgo))).toBe('11:02:00')
     const own = await look(anApply(), [...served('tf.m.upbound.io'), ...aWorkspace('tf.m.upbound.io', 'vpc', heard)])

@@ -6,19 +6,19 @@ import type { Live } from '../../runtime/controller.ts'
 import { progressOf } from '../../terraform/progress.ts'
 
 const silentMs = 120_000
-const minuteMs = 60_000
+const momentMs = 10_000
 
-export const byLastSign = 'lastSign' // index of Workspaces: the minute of the last sign of an engine on it
+export const byLastSign = 'lastSign' // index of Workspaces: the moment of the last sign of an engine on it
 
 export function lastSignOf({ metadata, status }: Workspace): readonly string[] {
   const { createPending, createSucceeded, createFailed } = crossplane
   const notes = [createPending, createSucceeded, createFailed].map((name) => metadata.annotations?.[name])
   const told = (status?.conditions ?? []).map(({ lastTransitionTime }) => lastTransitionTime)
   const times = [...notes, ...told].map((time) => Date.parse(time ?? '')).filter((time) => !Number.isNaN(time))
-  return times.length === 0 ? [] : [String(minuteOf(Math.max(...times)))]
+  return times.length === 0 ? [] : [String(momentOf(Math.max(...times)))]
 }
 
-// Of one that no engine has given a sign on; undefined: its engine has begun. To the minute: it is not asked of each when.
+// Of one that no engine has given a sign on; undefined: its engine has begun. To the moment: it is not asked of each when.
 export async function silentAt(
   read: Read,
   live: Live,
@@ -29,9 +29,10 @@ export async function silentAt(
   const now = live.now().getTime()
   const patient = Date.parse(workspace.metadata.creationTimestamp ?? '') + silentMs
   if (now < patient) return patient
-  const isSigned = (minute: number) => read.keysAt(resource, byLastSign, String(minute)).length > 0
-  const signed = [0, 1, 2].map((ago) => minuteOf(now) - ago).find(isSigned)
-  const last = signed === undefined ? 0 : Math.min(now, (signed + 1) * minuteMs)
+  const isSigned = (moment: number) => read.keysAt(resource, byLastSign, String(moment)).length > 0
+  const recent = Array.from({ length: silentMs / momentMs + 1 }, (_, ago) => momentOf(now) - ago)
+  const signed = recent.find(isSigned)
+  const last = signed === undefined ? 0 : Math.min(now, (signed + 1) * momentMs)
   if (now < last + silentMs) return last + silentMs
   // While it loads providers for the first time, this is all that is seen of an engine; it is called after the Workspace's uid.
   const { namespace, uid = '' } = workspace.metadata
@@ -39,6 +40,6 @@ export async function silentAt(
   return used ? undefined : patient
 }
 
-function minuteOf(time: number): number {
-  return Math.floor(time / minuteMs)
+function momentOf(time: number): number {
+  return Math.floor(time / momentMs)
 }
