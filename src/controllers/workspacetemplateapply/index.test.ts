@@ -47,3 +47,16 @@ test.each(['tf.upbound.io', 'tf.m.upbound.io'] as const)(
     expect(woken.map(tellKey)).toContain('team/vpc')
   },
 )
+
+test('a Workspace wakes the apply whose it would be by its name, although nothing on it says so', () => {
+  const read = { get: () => undefined, keysAt: () => [] } as unknown as Read
+  const woken = (name: string, namespace?: string) => {
+    const { workspace: resource } = workspaceAPIs[namespace === undefined ? 'tf.upbound.io' : 'tf.m.upbound.io']
+    const source = wokenBy.find((each) => each.resource === resource)
+    const metadata = { name, ...(namespace !== undefined && { namespace }) }
+    const workspace = { apiVersion: `${resource.group}/v1beta1`, kind: 'Workspace', metadata }
+    return source?.wakes(workspace, WorkspaceTemplateApply, read).map(tellKey)
+  }
+  expect(woken('team.vpc')).toEqual(['team/vpc'])
+  expect(woken('vpc', 'team')).toEqual(['team/vpc'])
+})

@@ -20,7 +20,16 @@ import type { Settings } from '../../runtime/settings.ts'
 import type { Indexes } from '../../runtime/store.ts'
 import { decide } from './decide.ts'
 import { observe } from './observe.ts'
-import { applyIndexes, byConfigMap, bySecret, byTemplate, byUse, byWorkspace, usedKeys } from './relations.ts'
+import {
+  applyIndexes,
+  byConfigMap,
+  bySecret,
+  byTemplate,
+  byUse,
+  byWorkspace,
+  namesakeOf,
+  usedKeys,
+} from './relations.ts'
 import { byLastSign, lastSignOf } from './silence.ts'
 import { ours } from './where.ts'
 
@@ -86,9 +95,12 @@ export const workspaceIndexes: Indexes<Workspace> = {
 }
 
 function workspaceOf(resource: Resource<Workspace>): Source {
-  return mapped(resource, (workspace, _, read) => [...madeFor(workspace), ...named(byWorkspace)(workspace, _, read)], {
-    indexes: workspaceIndexes,
-  })
+  const wakes = (workspace: Workspace, _: unknown, read: Read) => [
+    ...madeFor(workspace),
+    namesakeOf(keyOf(workspace)), // which need not be there
+    ...named(byWorkspace)(workspace, _, read),
+  ]
+  return mapped(resource, wakes, { indexes: workspaceIndexes })
 }
 
 function madeFor({ metadata }: KubeObject): readonly Key[] {

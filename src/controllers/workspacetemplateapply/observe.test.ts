@@ -11,7 +11,7 @@ import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { workspaceIndexes } from './index.ts'
 import { observe } from './observe.ts'
-import { applyIndexes } from './relations.ts'
+import { applyIndexes, namesakeOf } from './relations.ts'
 
 type Apply = WorkspaceTemplateApply
 type There = readonly (readonly [Resource, KubeObject])[]
@@ -418,10 +418,23 @@ describe('when something leaves', () => {
   })
 })
 
-test('an apply is found by every Workspace that could matter to it', () => {
-  const found = applyIndexes['workspace']?.(
-    anApply({}, { waitForWorkspaces: [{ name: 'net' }] }, { workspaceName: 'old' }),
-  )
-  expect(found?.toSorted()).toEqual(['net', 'old', 'team.vpc', 'team/net', 'team/old', 'team/vpc'])
-  expect(readKey('team/vpc')).toEqual(team('vpc'))
+describe('an apply is found by every Workspace that could matter to it', () => {
+  const found = (subject: Apply) => applyIndexes['workspace']?.(subject).toSorted()
+
+  test('by its own, because they are its namesakes', () => {
+    expect(namesakeOf({ name: 'team.vpc' })).toEqual(team('vpc'))
+    expect(namesakeOf(team('vpc'))).toEqual(team('vpc'))
+    expect(namesakeOf({ name: 'team.v.p.c' })).toEqual(team('v.p.c'))
+    expect(found(anApply({}, {}, { workspaceName: 'vpc', workspaceAPI: 'tf.m.upbound.io' }))).toEqual([])
+  })
+
+  test('by those that are called otherwise', () => {
+    const waits = { waitForWorkspaces: [{ name: 'net' }] }
+    expect(found(anApply({}, waits, { workspaceName: 'old' }))).toEqual(['net', 'old', 'team/net', 'team/old'])
+    expect(found(anApply({}, {}, { workspaceName: 'old', workspaceAPI: 'tf.upbound.io' }))).toEqual(['old'])
+    const [long, ...others] = found(anApply({ name: 'x'.repeat(70) })) ?? []
+    expect(others).toHaveLength(1)
+    expect(long).toHaveLength(63)
+    expect(readKey('team/vpc')).toEqual(team('vpc'))
+  })
 })

@@ -64,12 +64,31 @@ export const applyIndexes: Indexes<Apply> = {
   },
   [byConfigMap]: ({ spec: { variablesFrom = [] }, ...apply }) =>
     unique(variablesFrom.flatMap(({ configMap }) => (configMap ? [tellKey({ ...keyOf(apply), ...configMap })] : []))),
-  // Every Workspace that could matter to it, though nothing on that says so.
+  // Every Workspace that could matter to it, though nothing on that says so, but for its namesakes: most applies have no other,
+  // and thousands of entries would be large.
   [byWorkspace]: (apply) => {
-    const names = [...usedBy(apply), ...(apply.status?.workspaceName ? [apply.status.workspaceName] : [])]
     const own = Object.values(workspaceAPIs).map((api) => workspaceKey(api, apply, workspaceNameOf(api, keyOf(apply))))
-    return unique([...own, ...names.flatMap((name) => [{ name }, beside(apply, name)])].map(tellKey))
+    const used = usedBy(apply).flatMap((name) => [{ name }, beside(apply, name)])
+    const self = tellKey(keyOf(apply))
+    return unique(
+      [...own, ...used, ...recordedKeys(apply)].filter((key) => tellKey(namesakeOf(key)) !== self).map(tellKey),
+    )
   },
+}
+
+// The predecessor wrote down a name and no group.
+function recordedKeys(apply: Apply): readonly Key[] {
+  const recorded = recordedOn(apply)
+  if (recorded) return [workspaceKey(workspaceAPIs[recorded.group], apply, recorded.name)]
+  const { workspaceName: name } = apply.status ?? {}
+  return name ? [{ name }, beside(apply, name)] : []
+}
+
+// The apply whose Workspace it would be, by its name alone. A namespace has no dot.
+export function namesakeOf({ name, namespace }: Key): Key {
+  const dot = name.indexOf('.')
+  if (namespace !== undefined) return { namespace, name }
+  return dot < 0 ? { name } : { namespace: name.slice(0, dot), name: name.slice(dot + 1) }
 }
 
 function unique<T>(values: readonly T[]): readonly T[] {
