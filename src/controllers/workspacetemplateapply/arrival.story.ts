@@ -58,14 +58,14 @@ test('an engine that comes later is found, a second one makes no difference, and
   await api.kube.apply(template, anApply('early'))
   await sees(anApply('early'), 'NoEngine')
 
+  await api.kube.apply(...definitions('manifests/engine/crds.yaml', 'tf.m.upbound.io'))
+  await seeEstablished(api.kube)
   const player = startPlayer({
     client,
     api: workspaceAPIs['tf.m.upbound.io'],
     terraform: () => ({ outputs: { id: { value: 'one' } } }),
   })
   onTestFinished(player.stop)
-  await api.kube.apply(...definitions('manifests/engine/crds.yaml', 'tf.m.upbound.io'))
-  await seeEstablished(api.kube)
   await api.kube.apply({
     apiVersion: 'tf.m.upbound.io/v1beta1',
     kind: 'ClusterProviderConfig',
