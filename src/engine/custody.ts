@@ -220,7 +220,11 @@ export function createCustody(options: CustodyOptions): Custody {
       return (await release(whose, where, lock)) ? watched() : ran
     },
 
-    forget: async (whose) => records.forget(whose),
+    async forget(whose) {
+      await records.forget(whose)
+      begun.delete(uidOf(whose))
+      ended.delete(uidOf(whose))
+    },
   }
 }
 

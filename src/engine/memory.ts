@@ -2,7 +2,7 @@
 // another version of it wrote otherwise is as if it were not there. Pure.
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { isRecord, readJson } from '../api/record.ts'
+import { isRecord, isTexts, readJson } from '../api/record.ts'
 import type { StateHead } from '../terraform/state.ts'
 import type { Inputs } from './inputs.ts'
 
@@ -91,8 +91,4 @@ function isInputs(value: unknown): value is Inputs {
     [varArgs, secrets].every(isTexts) &&
     [hasBackendFile, usesPluginCache, isLogged].every((each) => typeof each === 'boolean')
   )
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }

@@ -1,6 +1,6 @@
 // What the engine tells of its last plan, in an annotation of the Workspace: how much would change, what would go, and
 // whether that waits for somebody's word. Written by the engine, read by the manager and by people. Pure.
-import { isRecord, readJson } from '../api/record.ts'
+import { isRecord, isTexts, readJson } from '../api/record.ts'
 
 export interface PlanNote {
   readonly id: string // what `approve` must say: a hash of the revision and of what would go
@@ -80,8 +80,4 @@ export function isTime(value: unknown): value is string {
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }
