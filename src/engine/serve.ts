@@ -1,6 +1,7 @@
 // An engine process: what it runs, how runs reach the states, and what it does when it leads. Only wiring.
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { timeOf } from '../api/moment.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { type Process, type Served, serveProcess } from '../runtime/process.ts'
 import { type Binary, createSearch, findTerraform } from './binary.ts'
@@ -71,7 +72,7 @@ export async function serveEngine({
           claims: createClaims(cache, engineAPIs),
           blocked: () => search.missing() ?? states.trouble(),
           isEnding: () => isEnding,
-          now: () => `${date().toISOString().slice(0, 19)}Z`,
+          now: () => timeOf(date()),
           clock,
           log: logged,
           gather: async (asked) => gather(asked, client, env),

@@ -1,5 +1,5 @@
 // A Lease as client-go writes it, and what election reads from it and changes in it. No clock, no wire.
-import { microTime } from '../api/microtime.ts'
+import { microTime } from '../api/moment.ts'
 import { Lease } from '../api/neighbours.ts'
 import { apiVersionOf, type Key, keyOf, tellRef } from '../api/resource.ts'
 

@@ -1,6 +1,7 @@
 // Runs controllers: what the cache tells becomes keys for their workers, a pass looks, decides and carries out. Who leads is
 // not its business; it works between `work` and `stop`.
 import { watchFilterLabel } from '../api/contract.ts'
+import { timeOf } from '../api/moment.ts'
 import { type Key, type KubeObject, keyOf, readKey, tellKey } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import type { Cache } from './cache.ts'
@@ -37,7 +38,7 @@ export interface ManagerOptions {
 export function createManager(options: ManagerOptions): Manager {
   const { controllers, client, cache, clock, log, metrics, concurrency, watchFilter, date = () => new Date() } = options
   const live: Live = { get: async (resource, key) => client.get(resource, key), now: date }
-  const now = () => `${date().toISOString().slice(0, 19)}Z`
+  const now = () => timeOf(date())
 
   // Each controller has workers of its own, so that a busy one starves none.
   const crews = controllers.map((controller): Workers => {

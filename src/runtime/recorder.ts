@@ -5,7 +5,7 @@
 // is sent at most once a minute. An object has 25 different events at once, then one every five minutes. They are sent
 // one after another.
 import { hashOf } from '../api/canonical.ts'
-import { microTime } from '../api/microtime.ts'
+import { microTime } from '../api/moment.ts'
 import { Event } from '../api/neighbours.ts'
 import { apiVersionOf, type KubeObject, keyOf, tellRef } from '../api/resource.ts'
 import { shortened } from '../api/text.ts'

@@ -1,6 +1,7 @@
 // What a Workspace's progress means for its apply: conditions, status, and what is worth an event. Pure.
 import { type Condition, type Said, vocabulary, wasSaid } from '../../api/condition.ts'
 import { annotations } from '../../api/keys.ts'
+import { timeOf } from '../../api/moment.ts'
 import { type JsonRecord, mergePatch } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
 import type { Workspace } from '../../api/workspace.ts'
@@ -173,7 +174,7 @@ function convergedStatus({ status }: Apply, revision: string | undefined, progre
   return {
     applied: true,
     ...(revision !== undefined && { revision }),
-    ...(isNew && { lastAppliedTime: `${now.toISOString().slice(0, 19)}Z` }),
+    ...(isNew && { lastAppliedTime: timeOf(now) }),
     outputs: mergePatch(status?.outputs ?? {}, outputs),
   }
 }
