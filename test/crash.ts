@@ -24,6 +24,7 @@ import {
 import { type ProviderConfig, workspaceAPIs } from '../src/api/workspace.ts'
 import { WorkspaceTemplate } from '../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../src/api/workspacetemplateapply.ts'
+import { nowhere } from '../src/controllers/controlplane/outside.ts'
 import { controllersOf } from '../src/controllers/index.ts'
 import { createClaims } from '../src/engine/claims.ts'
 import { createConnections } from '../src/engine/connection.ts'
@@ -299,7 +300,7 @@ function aManager({ client }: Body, namespace: string, { clock }: Pace): Working
   const cache = createCache({ client, clock: systemClock, random: Math.random, trouble() {} })
   const { settings } = settingsOf([`--workspace-api=${api.group}`])
   const manager = createManager({
-    controllers: controllersOf(settings),
+    controllers: controllersOf(settings, nowhere),
     client,
     cache,
     clock,

@@ -3,6 +3,7 @@ import { kinds } from '../../src/api/kinds.ts'
 import { CustomResourceDefinition, Event, Lease, SubjectAccessReview, TokenReview } from '../../src/api/neighbours.ts'
 import { resourceName } from '../../src/api/resource.ts'
 import { workspaceAPIs } from '../../src/api/workspace.ts'
+import { nowhere } from '../../src/controllers/controlplane/outside.ts'
 import { controllersOf } from '../../src/controllers/index.ts'
 import type { Right } from '../../src/runtime/controller.ts'
 import { leases } from '../../src/runtime/leadership.ts'
@@ -25,7 +26,7 @@ export const processRights: readonly Right[] = [
 
 export function managerRole() {
   const { settings } = settingsOf([])
-  const rights = rightsOf(controllersOf(settings))
+  const rights = rightsOf(controllersOf(settings, nowhere))
   const rules = rulesOf([
     ...rights.filter((right) => !isOfDefinitions(right)),
     ...migrationRights(kinds),

@@ -280,9 +280,16 @@ export const CAPTControlPlane = kind({
     Ready: { Ready: 'True', NotReady: 'False', WaitingForCluster: 'False', Deleting: 'False' },
     EKSApplied: {
       Converged: 'True',
+      WaitingForClusterInfrastructureReady: 'False',
+      WaitingForSpotRole: 'False',
+      SubnetsMissing: 'False', // of an existing VPC
       Applying: 'False',
       TerraformFailed: 'False',
       ApprovalRequired: 'False',
+      VPCReadyTimeout: 'False', // it still waits for the network
+      ControlPlaneTimeout: 'False', // Terraform is still at work
+      NotApplied: 'False', // Terraform was not even asked
+      NameTaken: 'False', // of the apply
       NameClaimed: 'False',
       RegionMismatch: 'False',
       DowngradeNotAllowed: 'False',

@@ -20,3 +20,5 @@ export const handsOffAnnotations = [managedByAnnotation, deleteForMoveAnnotation
 export const clusterNameLabel = 'cluster.x-k8s.io/cluster-name'
 // On an object of a manager that was started with --watch-filter.
 export const watchFilterLabel = 'cluster.x-k8s.io/watch-filter'
+// Of Secrets that core and clusterctl look for: it cannot be changed once one is there.
+export const clusterSecretType = 'cluster.x-k8s.io/secret'

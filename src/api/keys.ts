@@ -11,7 +11,7 @@ export const labels = {
 
 export const annotations = {
   apply: `${prefix}apply`, // on what we create: <namespace>/<name> of the apply
-  revision: `${prefix}revision`, // on a Workspace: hash of what we asked for
+  revision: `${prefix}revision`, // on what we write: hash of what we asked for
   workspace: `${prefix}workspace`, // on an apply: <group>/<name> of its Workspace; on a record, with its namespace
   externalName: `${prefix}external-name`, // on an apply: that of a Workspace we adopted, when it is not the one we give
   // A user's word on an apply, which is copied to its Workspace.
@@ -19,6 +19,7 @@ export const annotations = {
   approve: `${prefix}approve`,
   unlock: `${prefix}unlock`,
   rollback: `${prefix}rollback`,
+  allowDowngrade: `${prefix}allow-downgrade`, // on a CAPTControlPlane
   forceDelete: `${prefix}force-delete`,
   keepPaused: `${prefix}keep-paused`,
   allowedNamespaces: `${prefix}allowed-namespaces`, // on a ProviderConfig for the whole cluster
@@ -27,8 +28,13 @@ export const annotations = {
   plan: `${prefix}plan`, // the last plan: src/terraform/plannote.ts
   cli: `${prefix}cli`, // which command line wrote the state: tofu 1.12.6
   paused: `${prefix}paused`, // that its pause is ours
+  tokenExpires: `${prefix}token-expires`, // on a Secret with a kubeconfig: until when its token is good
+  tokenRenews: `${prefix}token-renews`, // on the same: when the next one is due
   state: `${prefix}state`, // on the copy of a state: src/terraform/statecopy.ts
 } as const
 
 // On every Workspace of ours: no engine destroys under a finalizer that is not its own.
 export const holdFinalizer = `${prefix}hold`
+
+// The field manager of a cluster's kubeconfigs.
+export const secretsManager = 'capt-controlplane'

@@ -1,5 +1,6 @@
 // The kinds of others, as far as we read or write them, and no further.
 import type { Condition } from './condition.ts'
+import { secretsManager } from './keys.ts'
 import { type KubeObject, type Resource, slim } from './resource.ts'
 
 export interface ContractRef {
@@ -8,14 +9,19 @@ export interface ContractRef {
   readonly name: string
 }
 
+interface AddressRanges {
+  readonly cidrBlocks?: readonly string[]
+}
+
 // cluster.x-k8s.io/v1beta2
 export interface Cluster extends KubeObject {
   readonly spec?: {
     readonly paused?: boolean
+    readonly clusterNetwork?: { readonly services?: AddressRanges; readonly pods?: AddressRanges }
     readonly controlPlaneEndpoint?: { readonly host?: string; readonly port?: number }
     readonly infrastructureRef?: ContractRef
     readonly controlPlaneRef?: ContractRef
-    readonly topology?: { readonly version?: string }
+    readonly topology?: unknown
   }
   readonly status?: {
     readonly initialization?: {
@@ -144,16 +150,57 @@ export interface CustomResourceDefinition extends KubeObject {
   }
 }
 
+// rbac.authorization.k8s.io/v1
+export interface ClusterRoleBinding extends KubeObject {
+  readonly roleRef: { readonly apiGroup: string; readonly kind: string; readonly name: string }
+  readonly subjects: readonly { readonly kind: string; readonly name: string; readonly namespace: string }[]
+}
+
 function neighbour<T extends KubeObject>(where: Omit<Resource<T>, 'keep'>): Resource<T> {
   return { ...where, keep: slim }
 }
 
-export const Secret = neighbour<Secret>({
+// There are thousands of them, and core tells much on them that nobody here reads.
+export const Cluster: Resource<Cluster> = {
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta2',
+  kind: 'Cluster',
+  plural: 'clusters',
+  keep(cluster) {
+    const { spec, status, ...rest } = slim(cluster)
+    const { topology: _, ...said } = spec ?? {}
+    const conditions = status?.conditions?.filter(({ type }) => type === remoteProbe) ?? []
+    return { ...rest, spec: said, status: { ...status, conditions } }
+  },
+}
+
+// Whether core reaches the API server of the cluster, as it says itself.
+export const remoteProbe = 'RemoteConnectionProbe'
+
+// Which bytes of one are still those that we wrote can be told by who owns them, without reading any.
+export const Secret: Resource<Secret> = {
   group: '',
   version: 'v1',
   kind: 'Secret',
   plural: 'secrets',
   isSecret: true,
+  keep(secret) {
+    const { managedFields = [] } = secret.metadata
+    const ours = managedFields.flatMap(({ manager = '', operation = '', fieldsV1 }) => {
+      const data = fieldsV1?.['f:data']
+      return manager === secretsManager && data ? [{ manager, operation, fieldsV1: { 'f:data': data } }] : []
+    })
+    const slimmed = slim(secret)
+    return ours.length === 0 ? slimmed : { ...slimmed, metadata: { ...slimmed.metadata, managedFields: ours } }
+  },
+}
+export const ServiceAccount = neighbour({ group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' })
+export const ClusterRoleBinding = neighbour<ClusterRoleBinding>({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  isClusterScoped: true,
 })
 export const ConfigMap = neighbour<ConfigMap>({ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps' })
 export const Namespace = neighbour<Namespace>({

@@ -12,7 +12,15 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[]
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
-  readonly managedFields?: readonly { readonly manager?: string; readonly apiVersion?: string }[] // who owns which field; kept nowhere
+  readonly managedFields?: readonly ManagedFields[] // kept only of Secrets, and only what we wrote into them
+}
+
+// Who owns which fields.
+export interface ManagedFields {
+  readonly manager?: string
+  readonly operation?: string // Apply or Update
+  readonly apiVersion?: string
+  readonly fieldsV1?: { readonly 'f:data'?: Readonly<Record<string, unknown>> }
 }
 
 export interface OwnerReference {

@@ -1,9 +1,17 @@
 // Every controller, by hand.
 import type { Controller } from '../runtime/controller.ts'
 import type { Settings } from '../runtime/settings.ts'
+import { captClusterController } from './captcluster/index.ts'
+import { controlPlaneController } from './controlplane/index.ts'
+import type { Outside } from './controlplane/outside.ts'
 import { workspaceTemplateController } from './workspacetemplate/index.ts'
 import { workspaceTemplateApplyController } from './workspacetemplateapply/index.ts'
 
-export function controllersOf(settings: Settings): readonly Controller[] {
-  return [workspaceTemplateController, workspaceTemplateApplyController(settings)]
+export function controllersOf(settings: Settings, outside: Outside): readonly Controller[] {
+  return [
+    workspaceTemplateController,
+    workspaceTemplateApplyController(settings),
+    captClusterController,
+    controlPlaneController(outside),
+  ]
 }

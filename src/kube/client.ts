@@ -96,6 +96,8 @@ export interface Client {
   served(group: string, version: string): Promise<readonly Served[]>
   // Whether the API server calls itself ready.
   ready(): Promise<boolean>
+  // Whether it answers us, asked just as Cluster API core asks: throws when it does not.
+  greet(signal: AbortSignal): Promise<void>
   close(): void
 }
 
@@ -342,6 +344,10 @@ export function createClient(access: Access, options: ClientOptions = {}): Clien
       } catch {
         return false
       }
+    },
+
+    async greet(signal) {
+      await ask({ doing: 'reach the API server', method: 'GET', path: '/' }, { signal })
     },
 
     close: wire.close,

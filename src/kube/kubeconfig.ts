@@ -1,7 +1,6 @@
 // Reads kubeconfig files as kubectl does and makes an Access of one context. Nothing is written, nobody is asked.
 import { delimiter, dirname, resolve } from 'node:path'
-import { parseDocument } from 'yaml'
-import * as z from 'zod'
+import { type Kubeconfig, type KubeconfigCluster, type KubeconfigUser, parseKubeconfig } from '../api/kubeconfig.ts'
 import { seal } from '../api/sealed.ts'
 import type { Access } from './access.ts'
 import { createPlugin, type Identity } from './exec.ts'
@@ -12,61 +11,6 @@ export interface Surroundings {
   readonly env: NodeJS.ProcessEnv
   readonly now: () => number // milliseconds since 1970
 }
-
-// Go takes null, and an empty text, for not set; kubectl writes both.
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value || undefined)
-const base64 = text.refine((value) => !value || /^[A-Za-z\d+/\s]+={0,2}\s*$/.test(value), 'is not base64')
-const flag = z.boolean().nullish()
-const listOf = <T extends z.ZodType>(item: T) => z.preprocess((value) => value ?? [], z.array(item))
-const orEmpty = <T extends z.ZodType>(part: T) => z.preprocess((value) => value ?? {}, part)
-
-type Cluster = z.infer<typeof Cluster>
-const Cluster = z.object({
-  server: text,
-  'certificate-authority': text,
-  'certificate-authority-data': base64,
-  'tls-server-name': text,
-  'insecure-skip-tls-verify': flag,
-  'proxy-url': text,
-  extensions: listOf(z.object({ name: z.string(), extension: z.unknown().optional() })),
-})
-
-type User = z.infer<typeof User>
-const User = z.object({
-  token: text,
-  tokenFile: text,
-  'client-certificate': text,
-  'client-certificate-data': base64,
-  'client-key': text,
-  'client-key-data': base64,
-  username: text,
-  password: text,
-  exec: z
-    .object({
-      apiVersion: z.string(),
-      command: z.string(),
-      args: listOf(z.string()),
-      env: listOf(z.object({ name: z.string(), value: z.string() })),
-      provideClusterInfo: flag,
-      installHint: text,
-      interactiveMode: text,
-    })
-    .nullish(),
-  as: text,
-  'auth-provider': z.unknown().optional(),
-})
-
-const Context = z.object({ cluster: text, user: text, namespace: text })
-
-const Kubeconfig = z.object({
-  'current-context': text,
-  clusters: listOf(z.object({ name: z.string(), cluster: orEmpty(Cluster) })),
-  users: listOf(z.object({ name: z.string(), user: orEmpty(User) })),
-  contexts: listOf(z.object({ name: z.string(), context: orEmpty(Context) })),
-})
 
 // An entry of a kubeconfig and the folder its paths start from.
 interface Entry<T> {
@@ -105,27 +49,14 @@ function named(name: string): (each: { readonly name: string }) => boolean {
   return (each) => each.name === name
 }
 
-function readKubeconfig(file: string): z.infer<typeof Kubeconfig> {
-  const { data, error } = Kubeconfig.safeParse(readYaml(file) ?? {})
-  if (data) return data
-  const complaints = error.issues.map(({ path, message }) => `${path.join('.') || 'all of it'}: ${message}`)
-  throw new Error(`kubeconfig ${file} is not as kubectl writes one: ${complaints.join('; ')}`)
-}
-
-// What the parser says quotes the file, and so perhaps a token: only the line is told.
-function readYaml(file: string): unknown {
-  const document = parseDocument(trackFile(file, `kubeconfig ${file}`, () => 0).text())
-  const [trouble] = document.errors
-  const line = trouble?.linePos?.[0].line
-  try {
-    if (!trouble) return document.toJS()
-  } catch {} // it is YAML, but a value begins with * and there is no such anchor
-  throw new Error(`kubeconfig ${file} is not YAML${line === undefined ? '' : `, from line ${line} on`}: correct it`)
+function readKubeconfig(file: string): Kubeconfig {
+  const where = `kubeconfig ${file}`
+  return parseKubeconfig(trackFile(file, where, () => 0).text(), where)
 }
 
 type Reach = Pick<Access, 'server' | 'ca' | 'serverName' | 'isUnchecked' | 'proxy'>
 
-function reachOf(cluster: Entry<Cluster>, { env, now }: Surroundings): Reach {
+function reachOf(cluster: Entry<KubeconfigCluster>, { env, now }: Surroundings): Reach {
   const { is, has } = cluster
   const server = URL.parse(has.server ?? '')
   if (!server || !['https:', 'http:'].includes(server.protocol))
@@ -141,7 +72,7 @@ function reachOf(cluster: Entry<Cluster>, { env, now }: Surroundings): Reach {
   }
 }
 
-function identityOf(user: Entry<User>, cluster: object, around: Surroundings): Identity {
+function identityOf(user: Entry<KubeconfigUser>, cluster: object, around: Surroundings): Identity {
   const { is, folder, has } = user
   const { now } = around
   const foreign = has.as ? 'impersonation (as)' : has['auth-provider'] ? 'an auth-provider' : undefined
@@ -185,7 +116,7 @@ function fixed(value: string): TrackedFile {
   return { text: () => value, forget: () => {} }
 }
 
-function pluginOf({ is, folder, has: { exec } }: Entry<User>, cluster: object, { env, now }: Surroundings) {
+function pluginOf({ is, folder, has: { exec } }: Entry<KubeconfigUser>, cluster: object, { env, now }: Surroundings) {
   if (!exec) return undefined
   const { command, provideClusterInfo, interactiveMode, env: added, ...rest } = exec
   if (interactiveMode === 'Always')
@@ -200,7 +131,7 @@ function pluginOf({ is, folder, has: { exec } }: Entry<User>, cluster: object, {
 }
 
 // A cluster as an exec plugin is told of it.
-function describe({ extensions, ...cluster }: Cluster, ca: string | undefined): object {
+function describe({ extensions, ...cluster }: KubeconfigCluster, ca: string | undefined): object {
   return {
     ...cluster,
     'certificate-authority': undefined,

@@ -163,10 +163,17 @@ function metadataOf({ metadata }: JsonRecord): JsonRecord {
   return isRecord(metadata) ? metadata : {}
 }
 
-// Finalizers are a set that several share; everything else that is said of an object is said as a whole.
-function isTold({ metadata: { finalizers = [], ...metadata }, ...object }: KubeObject, existing: KubeObject): boolean {
-  const theirs = existing.metadata.finalizers ?? []
-  return isWithin({ ...object, metadata }, existing) && finalizers.every((each) => theirs.includes(each))
+// Finalizers and owners are sets that several share; everything else that is said of an object is said as a whole.
+function isTold(
+  { metadata: { finalizers = [], ownerReferences = [], ...metadata }, ...object }: KubeObject,
+  existing: KubeObject,
+): boolean {
+  const { finalizers: theirs = [], ownerReferences: owners = [] } = existing.metadata
+  return (
+    isWithin({ ...object, metadata }, existing) &&
+    finalizers.every((each) => theirs.includes(each)) &&
+    ownerReferences.every((each) => owners.some((owner) => isWithin(each, owner)))
+  )
 }
 
 async function isThere(client: Client, { resource, key }: Ref): Promise<boolean> {

@@ -10,7 +10,7 @@ import { unsafeIn } from './value.ts'
 import { type Found, givenBy, passed, tellUnknown } from './variables.ts'
 
 interface Asked {
-  readonly apply: Pick<WorkspaceTemplateApply, 'spec'>
+  readonly apply: Pick<WorkspaceTemplateApply, 'metadata' | 'spec'>
   readonly template: Pick<WorkspaceTemplate, 'spec'>
   readonly api: Pick<WorkspaceAPI, 'group'>
   readonly workspace: string

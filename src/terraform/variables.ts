@@ -22,7 +22,7 @@ type Reason = 'MissingVariables' | 'UnknownVariables' | 'InvalidVariables' | 'Un
 type Refuse = (reason: Reason, message: string) => void
 
 interface Asked {
-  readonly apply: Pick<WorkspaceTemplateApply, 'spec'>
+  readonly apply: Pick<WorkspaceTemplateApply, 'metadata' | 'spec'>
   readonly template: Pick<WorkspaceTemplate, 'spec'>
   readonly found: ReadonlyMap<string, Found>
 }
@@ -97,10 +97,12 @@ interface Used extends Asked {
   readonly used: ReadonlySet<string> // as placeholders
 }
 
-// Only a template that says which variables it has can be asked for one that it has not.
-export function tellUnknown({ template, given, used }: Used, refuse: Refuse): void {
+// Only a template that says which variables it has can be asked for one that it has not. A controller offers the same to every
+// template, to be taken or left.
+export function tellUnknown({ apply, template, given, used }: Used, refuse: Refuse): void {
   const names = template.spec.variables?.map(({ name }) => name)
-  if (!names) return
+  const isOffered = apply.metadata.ownerReferences?.some(({ controller }) => controller)
+  if (!names || isOffered) return
   const known = new Set([...names, ...used, ...ownNames(template)])
   const unknown = [...given].filter(([name]) => !known.has(name))
   for (const [name, { at }] of unknown.toSorted(([a], [b]) => (a < b ? -1 : 1))) {

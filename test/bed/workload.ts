@@ -10,6 +10,8 @@ import { privateFile } from './private-file.ts'
 export interface Workload {
   readonly host: string
   readonly port: number
+  readonly ca: string // PEM
+  readonly token: string // of an administrator
   readonly kubeconfig: string // its text, with a bearer token: what a `<cluster>-kubeconfig` Secret holds
   readonly kube: Kube
   stop(): Promise<void>
@@ -22,6 +24,7 @@ export async function startWorkload(): Promise<Workload> {
     const { hostname: host, port } = new URL(api.server)
     const text = kubeconfig(api, { token: api.adminToken })
     const file = privateFile(join(home.folder, 'token.kubeconfig'), text)
-    return { host, port: Number(port), kubeconfig: text, kube: kubeOf(file, parts.kubectl), stop: home.end }
+    const { ca, adminToken: token } = api
+    return { host, port: Number(port), ca, token, kubeconfig: text, kube: kubeOf(file, parts.kubectl), stop: home.end }
   })
 }

@@ -12,9 +12,10 @@ import { externalNameOf, varsSecretOf, workspaceNameOf } from '../../terraform/i
 import { type Rendered, render } from '../../terraform/render.ts'
 import { complaintsOf, revisionOf } from '../../terraform/template.ts'
 import { commandToApply } from '../../terraform/word.ts'
+import { news } from '../news.ts'
 import { tellDependencies } from './dependencies.ts'
 import { unserved } from './engines.ts'
-import { news, tellProgress } from './progress.ts'
+import { isWorthTelling, tellProgress } from './progress.ts'
 import { beside, templateOf } from './relations.ts'
 import { keepSecretVars } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
@@ -38,7 +39,7 @@ export function live(seen: Seen): Plan {
     ? { type: 'Ready', status: 'False' as const, reason: lacking.reason, message: lacking.message }
     : say('Ready', 'Ready', applied.message)
   return {
-    effects: [...listen(seen), ...effects, ...news(three, before)],
+    effects: [...listen(seen), ...effects, ...news(three, before, isWorthTelling)],
     conditions: [ready, ...three, ...others, say('Paused', 'NotPaused'), say('Deleting', 'NotDeleting')],
     status,
     wake: wakeOf(seen, dependencies, waited),

@@ -1,12 +1,11 @@
 // What a Workspace's progress means for its apply: conditions, status, and what is worth an event. Pure.
-import { type Condition, type Said, vocabulary, wasSaid } from '../../api/condition.ts'
+import { type Said, vocabulary, wasSaid } from '../../api/condition.ts'
 import { annotations } from '../../api/keys.ts'
 import { timeOf } from '../../api/moment.ts'
 import { type JsonRecord, mergePatch } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
 import type { Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
-import type { Effect } from '../../runtime/plan.ts'
 import type { Failure } from '../../terraform/failure.ts'
 import { type PlanNote, tellChanges } from '../../terraform/plannote.ts'
 import { type Progress, progressOf } from '../../terraform/progress.ts'
@@ -188,14 +187,8 @@ function withNote(applied: Said, progress: Progress): Said {
   return { ...applied, message: 'its outputs are larger than 64 KiB: they are in the connection Secret only' }
 }
 
-// Said once, not with every pass: an event for what was not said before.
-export function news(said: readonly Said[], before: readonly Condition[] | undefined): readonly Effect[] {
-  return said.flatMap((each): readonly Effect[] => {
-    if (wasSaid(each, before) || !worthTelling.has(each.reason)) return []
-    const type = each.status === 'True' ? 'Normal' : 'Warning'
-    return [{ do: 'tell', type, reason: each.reason, note: each.message || 'what was asked for is there' }]
-  })
-}
+// What is worth an event.
+export const isWorthTelling = ({ reason }: Said) => worthTelling.has(reason)
 
 const worthTelling = new Set([
   'Converged',

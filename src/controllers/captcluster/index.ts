@@ -1,0 +1,46 @@
+// The controller of CAPTClusters: what wakes it, what it writes and what it looks at.
+import { CAPTCluster } from '../../api/captcluster.ts'
+import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { Cluster } from '../../api/neighbours.ts'
+import { type Key, keyOf } from '../../api/resource.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Read } from '../../runtime/cache.ts'
+import { applies, controller, deletes, gets, itself, mapped, ownerOf } from '../../runtime/controller.ts'
+import { refTo } from '../childapply.ts'
+import { namedBy, ofCluster, ownerClusterOf, ownerKeyOf } from '../ownercluster.ts'
+import { decide, networkApplyName } from './decide.ts'
+
+export const captClusterController = controller({
+  name: 'captcluster',
+  kind: CAPTCluster,
+  wokenBy: [
+    itself(CAPTCluster),
+    ownerOf(WorkspaceTemplateApply),
+    ofCluster('infrastructureRef'),
+    mapped(CAPTControlPlane, networkBeside), // which names the cluster in EKS, and may want its network retained
+  ],
+  writes: [
+    { resource: CAPTCluster, verbs: ['patch'] },
+    applies(WorkspaceTemplateApply),
+    deletes(WorkspaceTemplateApply),
+    gets(WorkspaceTemplateApply),
+  ],
+  observe(read, captCluster: CAPTCluster) {
+    const cluster = ownerClusterOf(read, captCluster)
+    return {
+      captCluster,
+      cluster,
+      controlPlane:
+        typeof cluster === 'object' ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane) : undefined,
+      apply: read.get(WorkspaceTemplateApply, refTo(captCluster, networkApplyName(captCluster)).key),
+    }
+  },
+  decide,
+})
+
+function networkBeside(controlPlane: CAPTControlPlane, _: unknown, read: Read): readonly Key[] {
+  const key = ownerKeyOf(controlPlane)
+  const cluster = key && read.get(Cluster, key)
+  const network = cluster && namedBy(read, cluster, 'infrastructureRef', CAPTCluster)
+  return network ? [keyOf(network)] : []
+}

@@ -1,0 +1,120 @@
+// An apply that a controller makes for its own object: how it is asked for, whose it is, and how far it is. Pure.
+import { hashOf } from '../api/canonical.ts'
+import { clusterNameLabel } from '../api/contract.ts'
+import { annotations, labels } from '../api/keys.ts'
+import { type JsonRecord, mergePatch } from '../api/record.ts'
+import { apiVersionOf, groupOf, type KubeObject, type OwnerReference, tellObject } from '../api/resource.ts'
+import { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
+import type { Effect, Ref } from '../runtime/plan.ts'
+
+type Apply = WorkspaceTemplateApply
+
+// What is wanted of one. What is left out is as the API server fills it in.
+export interface Wish {
+  readonly name: string
+  readonly cluster?: string // none: it is for more than one
+  readonly owner?: KubeObject // none: it outlives whoever asks for it
+  readonly spec: Partial<Apply['spec']> & Pick<Apply['spec'], 'templateRef'>
+}
+
+export function ask(subject: KubeObject, { name, cluster, owner, spec }: Wish): Effect {
+  const { namespace } = subject.metadata
+  const object = {
+    apiVersion: apiVersionOf(WorkspaceTemplateApply),
+    kind: WorkspaceTemplateApply.kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(cluster !== undefined && { labels: { [clusterNameLabel]: cluster, [labels.cluster]: cluster } }),
+      annotations: { [annotations.revision]: hashOf(spec) }, // wishes can become fewer
+      ...(owner && { ownerReferences: [ownedBy(owner)] }),
+    },
+    spec,
+  }
+  return { do: 'apply', resource: WorkspaceTemplateApply, object }
+}
+
+export function ownedBy({ apiVersion, kind, metadata: { name, uid = '' } }: KubeObject): OwnerReference {
+  return { apiVersion, kind, name, uid, controller: true }
+}
+
+// An apply of that name may be somebody else's. One without a controller is taken for ours when it says whose cluster it is for:
+// whoever restores a backup may have stripped it of its owner.
+export function isOf(
+  { metadata: { ownerReferences = [], labels: marks = {} } }: Apply,
+  owner: KubeObject,
+  cluster: string,
+): boolean {
+  const controller = ownerReferences.find((each) => each.controller)
+  if (!controller) return marks[clusterNameLabel] === cluster
+  return (
+    controller.kind === owner.kind &&
+    controller.name === owner.metadata.name &&
+    groupOf(controller.apiVersion) === groupOf(owner.apiVersion)
+  )
+}
+
+export function refTo(subject: KubeObject, name: string): Ref {
+  const { namespace } = subject.metadata
+  return { resource: WorkspaceTemplateApply, key: namespace === undefined ? { name } : { namespace, name } }
+}
+
+// How its last run went: whether what it builds is there is another question.
+export interface Run {
+  readonly is: 'done' | 'running' | 'failed' | 'held'
+  readonly reason: string // the apply's own
+  readonly why: string // names it, for people; empty when it is done
+  readonly sinceMs: number | undefined // of one that is not done
+}
+
+const failures = new Set([
+  'TerraformFailed',
+  'DependencyFailed',
+  'DependencyCycle',
+  'TemplateNotFound',
+  'TemplateNotReady',
+  'MissingVariables',
+  'UnknownVariables',
+  'InvalidVariables',
+  'UnsafeValue',
+  'CrossNamespaceReference',
+  'NoEngine',
+  'AmbiguousEngine',
+  'NameTaken',
+  'RevisionGone',
+  'EngineSilent',
+  'StateMissing',
+])
+const holds = new Set(['ApprovalRequired', 'AdoptionFrozen', 'ApplyInterrupted'])
+
+export function runOf(apply: Apply): Run {
+  const name = tellObject(apply)
+  const { generation = 0, creationTimestamp = '' } = apply.metadata
+  const ready = apply.status?.conditions?.find(({ type }) => type === 'Ready')
+  if (!ready)
+    return {
+      is: 'running',
+      reason: 'Creating',
+      why: `${name} has just been made`,
+      sinceMs: Date.parse(creationTimestamp),
+    }
+  const since = ready.status === 'True' ? undefined : Date.parse(ready.lastTransitionTime)
+  if ((ready.observedGeneration ?? 0) < generation)
+    return { is: 'running', reason: 'Applying', why: `${name} is asked for a change`, sinceMs: since }
+  if (ready.status === 'True') return { is: 'done', reason: ready.reason, why: '', sinceMs: undefined }
+  const is = failures.has(ready.reason) ? 'failed' : holds.has(ready.reason) ? 'held' : 'running'
+  return { is, reason: ready.reason, why: `${name}: ${ready.message || ready.reason}`, sinceMs: since }
+}
+
+// What scripts of the predecessor read of it.
+export function oldStatusOf(apply: Apply, { is, why }: Run, before: JsonRecord = {}): JsonRecord {
+  const { workspaceName, revision, lastAppliedTime } = apply.status ?? {}
+  const lastFailureMessage = is === 'failed' ? why : undefined
+  return mergePatch(before, {
+    ready: is === 'done',
+    workspaceName,
+    lastAppliedRevision: revision,
+    lastAppliedTime,
+    lastFailureMessage,
+  })
+}

@@ -1,0 +1,41 @@
+// Names in EKS: one account has a name once in a region, whatever the objects here are called.
+import { CAPTCluster } from '../../api/captcluster.ts'
+import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import type { Cluster } from '../../api/neighbours.ts'
+import { type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import type { Read } from '../../runtime/cache.ts'
+import { namedBy, ownerClusterOf } from '../ownercluster.ts'
+import { eksNameOf, regionOf } from './eks.ts'
+
+export const byEksName = 'eksname' // index of control planes
+
+// Another control plane that has the name already. Of two that want it, the older has it.
+export function claimedBy(read: Read, controlPlane: CAPTControlPlane): Key | undefined {
+  const claim = claimOf(read, controlPlane)
+  const other = read
+    .byIndex(CAPTControlPlane, byEksName, eksNameOf(controlPlane))
+    .filter((each) => tellKey(keyOf(each)) !== tellKey(keyOf(controlPlane)))
+    .find((each) => claimOf(read, each) === claim && isBefore(each, controlPlane))
+  return other && keyOf(other)
+}
+
+// Where the name would be: whose account that is, only the name of a ProviderConfig tells.
+function claimOf(read: Read, controlPlane: CAPTControlPlane): string {
+  const { namespace = '' } = controlPlane.metadata
+  const { workspaceTemplateRef: template, providerConfigRef } = controlPlane.spec
+  const owner = ownerClusterOf(read, controlPlane)
+  const cluster: Cluster | undefined = typeof owner === 'object' ? owner : undefined
+  const network = cluster && namedBy(read, cluster, 'infrastructureRef', CAPTCluster)
+  const key = { name: template.name, namespace: template.namespace ?? namespace }
+  const config = providerConfigRef ?? read.get(WorkspaceTemplate, key)?.spec.template.spec.providerConfigRef
+  const whose = config?.kind === 'ProviderConfig' ? namespace : ''
+  return [regionOf({ controlPlane, network, cluster: owner }) ?? '', whose, config?.name ?? 'default'].join('/')
+}
+
+// Who has written its name down holds it.
+function isBefore(one: CAPTControlPlane, other: CAPTControlPlane): boolean {
+  const [held, wanted] = [one.spec.eksClusterName !== undefined, other.spec.eksClusterName !== undefined]
+  const rank = ({ metadata: { creationTimestamp = '', uid = '' } }: CAPTControlPlane) => `${creationTimestamp} ${uid}`
+  return held === wanted ? rank(one) < rank(other) : held
+}

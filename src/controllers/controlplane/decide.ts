@@ -1,0 +1,90 @@
+// What a control plane needs next, given what we see: the order of its stages. No I/O, no clock, no memory.
+import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { type Said, vocabulary } from '../../api/condition.ts'
+import { tellObject } from '../../api/resource.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
+import { isOf, refTo } from '../childapply.ts'
+import { tellGone } from '../ownercluster.ts'
+import { clusterNameOf, eksApplyName } from './eks.ts'
+import { finalizer } from './finalizer.ts'
+import { renewed, untilRenewal } from './kubeconfigs.ts'
+import { live } from './live.ts'
+import type { Seen } from './seen.ts'
+
+const say = vocabulary(CAPTControlPlane.words)
+
+export function decide(seen: Seen): Plan {
+  const { controlPlane, cluster } = seen
+  switch (stageOf({ object: controlPlane, cluster, finalizer })) {
+    case 'handsOff':
+      return idle
+    case 'ownerless':
+      return waiting('waits until Cluster API makes a Cluster its owner: name it in spec.controlPlaneRef of one')
+    case 'paused':
+      return paused(seen)
+    case 'leaving':
+      return leaving(seen)
+    case 'new':
+    case 'live': {
+      if (typeof cluster !== 'object') return waiting(tellGone(controlPlane))
+      const plan = live(seen, cluster)
+      return { ...plan, effects: [{ do: 'addFinalizer', finalizer }, ...plan.effects] }
+    }
+  }
+}
+
+// Nothing else is said before it is known whose it is.
+function waiting(why: string): Plan {
+  return { effects: [], conditions: [say('Ready', 'WaitingForCluster', why)], others: 'stay', wake: 'onChange' }
+}
+
+// But for the credentials: a pause that is longer than a token lives must not kill a kubeconfig.
+function paused(seen: Seen): Plan {
+  const isLeaving = seen.controlPlane.metadata.deletionTimestamp !== undefined
+  const said = isLeaving ? [say('Deleting', 'Deleting', 'waits while it is paused')] : []
+  const afterSeconds = untilRenewal(seen)
+  return {
+    effects: renewed(seen),
+    conditions: [say('Paused', 'Paused'), ...said],
+    others: 'stay',
+    wake: afterSeconds === undefined ? 'onChange' : { afterSeconds },
+  }
+}
+
+function leaving({ controlPlane, eks }: Seen): Plan {
+  const name = eksApplyName(controlPlane)
+  if (!eks || !isOf(eks, controlPlane, clusterNameOf(controlPlane))) {
+    const onceGone = eks ? [] : [refTo(controlPlane, name)]
+    return {
+      effects: [{ do: 'removeFinalizer', finalizer, onceGone }],
+      conditions: goes('everything is gone'),
+      wake: 'onChange',
+    }
+  }
+  const isGoing = eks.metadata.deletionTimestamp !== undefined
+  const retain: Effect = {
+    do: 'patch',
+    resource: WorkspaceTemplateApply,
+    object: eks,
+    change: { spec: { retainOnDelete: true } },
+  }
+  const isForgotten = controlPlane.spec.retainOnDelete && !eks.spec.retainOnDelete
+  const remove: Effect = { do: 'delete', resource: WorkspaceTemplateApply, object: eks }
+  const deleting = eks.status?.conditions?.find(({ type }) => type === 'Deleting')
+  const why = isGoing && deleting?.status === 'True' ? deleting.message : 'it is told to go'
+  return {
+    effects: isGoing ? [] : [...(isForgotten ? [retain] : []), remove],
+    conditions: goes(`waits for ${tellObject(eks)}: ${why}`),
+    wake: 'onChange',
+  }
+}
+
+function goes(message: string): readonly Said[] {
+  return [
+    say('Available', 'Deleting', message),
+    say('Ready', 'Deleting', message),
+    say('Deleting', 'Deleting', message),
+    say('Paused', 'NotPaused'),
+  ]
+}

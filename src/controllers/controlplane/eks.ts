@@ -1,0 +1,115 @@
+// The EKS control plane as Terraform is asked for it: the apply, and the variables it gives to the template. Pure.
+import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import type { Cluster } from '../../api/neighbours.ts'
+import type { JsonRecord } from '../../api/record.ts'
+import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Effect } from '../../runtime/plan.ts'
+import { networkApplyName } from '../captcluster/decide.ts'
+import { ask } from '../childapply.ts'
+import { ownerKeyOf } from '../ownercluster.ts'
+import type { Seen } from './seen.ts'
+
+// The one that the predecessor wrote down is found under its old name.
+export function eksApplyName({ metadata, spec }: CAPTControlPlane): string {
+  return spec.workspaceTemplateApplyName ?? `${metadata.name}-eks-controlplane`
+}
+
+// Where the engine writes the outputs. An apply that is there already goes on with the one it has.
+export function connectionName(controlPlane: CAPTControlPlane, eks: WorkspaceTemplateApply | undefined): string {
+  return eks?.spec.writeConnectionSecretToRef?.name ?? `${clusterNameOf(controlPlane)}-eks-connection`
+}
+
+export function clusterNameOf(controlPlane: CAPTControlPlane): string {
+  return ownerKeyOf(controlPlane)?.name ?? ''
+}
+
+// A topology gives control planes names that nobody would want in EKS.
+export function eksNameOf(controlPlane: CAPTControlPlane): string {
+  return controlPlane.spec.eksClusterName ?? clusterNameOf(controlPlane)
+}
+
+export const regionAnnotation = 'cluster.x-k8s.io/region' // of the predecessor, on a Cluster
+
+export function regionOf({ controlPlane, network, cluster }: Pick<Seen, 'controlPlane' | 'network' | 'cluster'>) {
+  const noted = typeof cluster === 'object' ? cluster.metadata.annotations?.[regionAnnotation] : undefined
+  return controlPlane.spec.controlPlaneConfig?.region ?? network?.spec.region ?? noted
+}
+
+export function askForEks(seen: Seen, cluster: Cluster, version: string): Effect {
+  const { controlPlane, eks } = seen
+  const { workspaceTemplateRef, retainOnDelete, providerConfigRef, destructiveChanges } = controlPlane.spec
+  const { variables, variablesFrom } = networkVariables(seen)
+  return ask(controlPlane, {
+    name: eksApplyName(controlPlane),
+    cluster: cluster.metadata.name,
+    owner: controlPlane,
+    spec: {
+      templateRef: workspaceTemplateRef,
+      variables: { ...ownVariables(seen, cluster, version), ...variables },
+      ...(variablesFrom && { variablesFrom }),
+      writeConnectionSecretToRef: { name: connectionName(controlPlane, eks) },
+      retainOnDelete,
+      ...(providerConfigRef && { providerConfigRef }),
+      ...(destructiveChanges && { destructiveChanges }),
+    },
+  })
+}
+
+function ownVariables(seen: Seen, cluster: Cluster, version: string): JsonRecord {
+  const { controlPlane } = seen
+  const { endpointAccess, addons, upgradePolicy, serviceIPv4CIDR } = controlPlane.spec.controlPlaneConfig ?? {}
+  const { services, pods } = cluster.spec?.clusterNetwork ?? {}
+  const ofServices = services?.cidrBlocks?.find((each) => !each.includes(':'))
+  return given({
+    cluster_name: eksNameOf(controlPlane),
+    kubernetes_version: version,
+    region: regionOf(seen),
+    tags: controlPlane.spec.additionalTags ?? {},
+    endpoint_public_access: endpointAccess?.public,
+    endpoint_private_access: endpointAccess?.private,
+    endpoint_public_access_cidrs: endpointAccess?.publicCIDRs,
+    addons: addons && Object.fromEntries(addons.map((each) => [each.name, addonOf(each)])),
+    upgrade_policy: upgradePolicy?.toUpperCase(),
+    service_ipv4_cidr: serviceIPv4CIDR ?? ofServices,
+    pod_cidr_blocks: pods?.cidrBlocks,
+    environment: 'production', // as the predecessor said to every template
+  })
+}
+
+// By names that the EKS module of terraform-aws-modules has for them.
+function addonOf({
+  version,
+  configurationValues,
+}: {
+  version?: string | undefined
+  configurationValues?: string | undefined
+}) {
+  return given({ addon_version: version, configuration_values: configurationValues })
+}
+
+// What was not said the template decides.
+function given(variables: JsonRecord): JsonRecord {
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined))
+}
+
+const outputsOfNetwork = ['vpc_id', 'private_subnets', 'public_subnets', 'azs'] as const
+
+// From outputs, so that a changed network is planned again and the network stays until the cluster is gone.
+function networkVariables({
+  network,
+}: Seen): Pick<Partial<WorkspaceTemplateApply['spec']>, 'variables' | 'variablesFrom'> {
+  if (!network) return {}
+  const { existingVpcId, existingSubnets } = network.spec
+  if (existingVpcId !== undefined) {
+    const { private: inner, public: outer } = existingSubnets ?? {}
+    return { variables: given({ vpc_id: existingVpcId, private_subnets: inner, public_subnets: outer }) }
+  }
+  const apply = networkApplyName(network)
+  return {
+    variablesFrom: outputsOfNetwork.map((name) => ({
+      name,
+      apply: { name: apply, output: name },
+      optional: name !== 'vpc_id',
+    })),
+  }
+}

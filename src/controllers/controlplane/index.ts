@@ -1,0 +1,87 @@
+// The controller of CAPTControlPlanes: what wakes it, what it writes and what it looks at.
+import { CAPTCluster } from '../../api/captcluster.ts'
+import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { clusterSecretType } from '../../api/contract.ts'
+import { Secret } from '../../api/neighbours.ts'
+import { type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { crossplane } from '../../api/workspace.ts'
+import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Read } from '../../runtime/cache.ts'
+import { applies, type Controller, controller, deletes, gets, mapped, ownerOf } from '../../runtime/controller.ts'
+import type { Indexes } from '../../runtime/store.ts'
+import { ofCluster, ownerKeyOf } from '../ownercluster.ts'
+import { byEksName } from './claim.ts'
+import { decide } from './decide.ts'
+import { eksNameOf } from './eks.ts'
+import { observe } from './observe.ts'
+import type { Outside } from './outside.ts'
+import { isSpotRoleWanted, spotRoleApplyName } from './spotrole.ts'
+
+export function controlPlaneController(outside: Outside): Controller {
+  return controller({
+    name: 'controlplane',
+    kind: CAPTControlPlane,
+    group: 'control-plane',
+    wokenBy: [
+      mapped(CAPTControlPlane, itAndItsRivals, { indexes }),
+      ownerOf(WorkspaceTemplateApply),
+      mapped(WorkspaceTemplateApply, thoseWaitingForSpotRole),
+      mapped(WorkspaceTemplate, nobody),
+      ofCluster('controlPlaneRef'),
+      mapped(CAPTCluster, besideNetwork),
+      // Neither watch knows any bytes.
+      { ...ownerOf(Secret), scope: { fields: `type=${clusterSecretType}` } },
+      mapped(Secret, thoseOfConnection, { scope: { fields: `type=${crossplane.connectionSecretType}` } }),
+    ],
+    writes: [
+      { resource: CAPTControlPlane, verbs: ['patch'] },
+      applies(WorkspaceTemplateApply),
+      deletes(WorkspaceTemplateApply),
+      gets(WorkspaceTemplateApply),
+      applies(Secret),
+      deletes(Secret),
+      gets(Secret),
+    ],
+    observe: async (read, controlPlane: CAPTControlPlane, live) => observe(read, controlPlane, live, outside),
+    decide,
+  })
+}
+
+const bySpotRole = 'spotrole'
+const byCluster = 'cluster'
+
+const indexes: Indexes<CAPTControlPlane> = {
+  [byEksName]: (controlPlane) => [eksNameOf(controlPlane)],
+  [bySpotRole]: (controlPlane) =>
+    isSpotRoleWanted(controlPlane) ? [tellKey({ ...keyOf(controlPlane), name: spotRoleApplyName(controlPlane) })] : [],
+  [byCluster]: (controlPlane) => {
+    const key = ownerKeyOf(controlPlane)
+    return key ? [tellKey(key)] : []
+  },
+}
+
+// Who waits for a name wants to know when it is free.
+function itAndItsRivals(controlPlane: CAPTControlPlane, _: unknown, read: Read): readonly Key[] {
+  return [keyOf(controlPlane), ...read.keysAt(CAPTControlPlane, byEksName, eksNameOf(controlPlane))]
+}
+
+function thoseWaitingForSpotRole(apply: WorkspaceTemplateApply, _: unknown, read: Read): readonly Key[] {
+  return read.keysAt(CAPTControlPlane, bySpotRole, tellKey(keyOf(apply)))
+}
+
+function besideNetwork(network: CAPTCluster, _: unknown, read: Read): readonly Key[] {
+  const key = ownerKeyOf(network)
+  return key ? read.keysAt(CAPTControlPlane, byCluster, tellKey(key)) : []
+}
+
+// It is named after the Cluster, or, by the predecessor, after the control plane itself.
+function thoseOfConnection({ metadata }: Secret, _: unknown, read: Read): readonly Key[] {
+  const { namespace = '', name } = metadata
+  const [, whose] = /^(.+)-eks-connection$/.exec(name) ?? []
+  if (whose === undefined) return []
+  const key = { namespace, name: whose }
+  return [key, ...read.keysAt(CAPTControlPlane, byCluster, tellKey(key))]
+}
+
+const nobody = () => []

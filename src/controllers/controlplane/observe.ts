@@ -1,0 +1,46 @@
+// Looks at everything a control plane depends on. It decides nothing.
+import { CAPTCluster } from '../../api/captcluster.ts'
+import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Read } from '../../runtime/cache.ts'
+import type { Live } from '../../runtime/controller.ts'
+import { type Stage, stageOf } from '../../runtime/plan.ts'
+import { refTo } from '../childapply.ts'
+import { namedBy, ownerClusterOf } from '../ownercluster.ts'
+import { claimedBy } from './claim.ts'
+import { lookAtSecrets } from './credentials.ts'
+import { eksApplyName } from './eks.ts'
+import { finalizer } from './finalizer.ts'
+import type { Outside } from './outside.ts'
+import type { Secrets, Seen } from './seen.ts'
+import { spotRoleApplyName } from './spotrole.ts'
+
+export async function observe(read: Read, controlPlane: CAPTControlPlane, live: Live, outside: Outside): Promise<Seen> {
+  const cluster = ownerClusterOf(read, controlPlane)
+  const apply = (name: string) => read.get(WorkspaceTemplateApply, refTo(controlPlane, name).key)
+  const seen = {
+    controlPlane,
+    now: live.now(),
+    network: typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : undefined,
+    eks: apply(eksApplyName(controlPlane)),
+    spotRole: apply(spotRoleApplyName(controlPlane)),
+    claimedBy: claimedBy(read, controlPlane),
+  }
+  const stage = stageOf({ object: controlPlane, cluster, finalizer })
+  if (typeof cluster !== 'object' || !needsSecrets(stage)) return { ...seen, cluster, secrets: unseen }
+  return { ...seen, cluster, secrets: await lookAtSecrets(read, live, outside, { ...seen, cluster }) }
+}
+
+// A pause must not kill a kubeconfig.
+function needsSecrets(stage: Stage): boolean {
+  return stage === 'new' || stage === 'live' || stage === 'paused'
+}
+
+const unseen: Secrets = {
+  revision: '',
+  copies: new Map(),
+  inTheWay: [],
+  connection: 'absent',
+  credential: { is: 'none' },
+  answer: { is: 'unasked' },
+}

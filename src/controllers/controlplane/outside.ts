@@ -1,0 +1,31 @@
+// What lies outside of the management cluster, as far as a control plane needs it: AWS, and the cluster's own API server.
+import type { Sealed } from '../../api/sealed.ts'
+import type { Way } from '../../secrets/kubeconfig.ts'
+import type { Answer } from './seen.ts'
+
+export interface Token {
+  readonly token: Sealed
+  readonly expires: Date
+}
+
+export interface Signing {
+  readonly clusterName: string // in EKS
+  readonly region: string
+  readonly roleARN?: string | undefined
+  readonly externalID?: string | undefined
+}
+
+export interface Outside {
+  // Throws an Error that says what to do; `isFinal` on it: trying again is of no use.
+  awsToken(asked: Signing): Promise<Token>
+  greet(way: Way): Promise<Answer>
+  // A token of our own account in that cluster, which is made if it is not there. Throws an ApiError.
+  accountToken(way: Way, seconds: number): Promise<Token>
+}
+
+// For those who only want to know what the controller may do.
+export const nowhere: Outside = {
+  awsToken: async () => Promise.reject(new Error('AWS cannot be reached from here')),
+  greet: async () => ({ is: 'no', why: 'nothing can be reached from here' }),
+  accountToken: async () => Promise.reject(new Error('nothing can be reached from here')),
+}

@@ -1,0 +1,167 @@
+// Where a credential for the cluster comes from: what the template wrote, a token signed with our identity at AWS, or one of our own
+// account in the cluster. It asks AWS and the cluster, and writes nothing here.
+import { isIP } from 'node:net'
+import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import type { Sealed } from '../../api/sealed.ts'
+import type { Connection } from '../../secrets/connection.ts'
+import { urlOf } from '../../secrets/endpoint.ts'
+import {
+  isSameServer,
+  judgeKubeconfig,
+  type Way,
+  writeKubeconfig,
+  writeUserKubeconfig,
+} from '../../secrets/kubeconfig.ts'
+import { renewalOf, spanOf } from '../../secrets/token.ts'
+import { clusterNameOf, eksNameOf, regionOf } from './eks.ts'
+import type { Outside, Token } from './outside.ts'
+import type { Credential, Seen } from './seen.ts'
+
+type Around = Pick<Seen, 'controlPlane' | 'network' | 'cluster' | 'now'>
+
+export interface Made {
+  readonly is: 'made'
+  readonly way: Way
+  readonly kubeconfig: Sealed
+  readonly expires: Date | undefined
+  readonly isRenewedByUs: boolean
+}
+
+export type Tried = Made | Extract<Credential, { is: 'refused' | 'none' }>
+
+const none = { is: 'none' } as const
+
+function refused(why: string, isFinal = true): Tried {
+  return { is: 'refused', isFinal, why }
+}
+
+// `kept` gives the way that the last one leads, where there is one.
+export async function makeCredential(
+  outside: Outside,
+  around: Around,
+  connection: Connection,
+  kept: () => Promise<Way | undefined>,
+): Promise<Tried> {
+  const { complaints } = connection
+  if (complaints.length > 0) return none
+  const { source = 'Auto', serviceAccount } = around.controlPlane.spec.kubeconfig ?? {}
+  switch (source) {
+    case 'Template':
+      return ofTemplate(around, connection)
+    case 'AWS':
+      return ofAws(outside, around, connection)
+    case 'Auto': {
+      const written = ofTemplate(around, connection)
+      if (written.is === 'made') return written
+      const signed = await ofAws(outside, around, connection)
+      if (signed.is !== 'refused' || !connection.kubeconfig || written.is !== 'refused') return signed
+      return refused(`${written.why}; and without it: ${signed.why}`, signed.isFinal)
+    }
+    case 'ServiceAccount': {
+      const first = await kept()
+      const again = first && (await ofAccount(outside, around, first))
+      if (again?.is === 'made') return again
+      const bootstrap =
+        serviceAccount?.bootstrap === 'Template'
+          ? ofTemplate(around, connection)
+          : await ofAws(outside, around, connection)
+      return bootstrap.is === 'made' ? ofAccount(outside, around, bootstrap.way) : bootstrap
+    }
+  }
+}
+
+// As the template wrote it: whoever runs Terraform renews it.
+function ofTemplate({ controlPlane, now }: Around, connection: Connection): Tried {
+  const { kubeconfig } = connection
+  if (!kubeconfig) return refused('there is no output kubeconfig: add one, or choose another spec.kubeconfig.source')
+  const judged = judgeKubeconfig(kubeconfig, now)
+  if (judged.is === 'unusable') return refused(`output kubeconfig: ${judged.why}`)
+  const { server } = controlPlane.spec.kubeconfig ?? {}
+  const { way, span } = judged
+  const reach = reachOf(controlPlane, connection)
+  const isMeant = isSameServer(way.server, server ?? reach.server)
+  if (!isMeant && server === undefined) {
+    const why = `its server ${way.server} is not cluster_endpoint ${reach.server}: if it is meant, set spec.kubeconfig.server to it`
+    return refused(`output kubeconfig: ${why}`)
+  }
+  const there = isMeant ? way : { ...way, ...reach, ca: way.ca }
+  return {
+    is: 'made',
+    way: there,
+    kubeconfig: isMeant ? kubeconfig : writeKubeconfig(clusterNameOf(controlPlane), there),
+    expires: span?.until,
+    isRenewedByUs: false,
+  }
+}
+
+async function ofAws(outside: Outside, around: Around, connection: Connection): Promise<Tried> {
+  const { controlPlane } = around
+  const { clusterName } = connection
+  const [name, region] = [eksNameOf(controlPlane), regionOf(around)]
+  if (region === undefined) return refused('no region is known: set spec.controlPlaneConfig.region')
+  // Who can write a template must not get a token for somebody else's cluster.
+  if (clusterName !== name) {
+    const what = clusterName === undefined ? 'there is no output cluster_name' : `output cluster_name is ${clusterName}`
+    return refused(`${what}, and no token is signed for another cluster than ${name}: let the template output its name`)
+  }
+  const { roleARN, externalID } = controlPlane.spec.kubeconfig?.aws ?? {}
+  try {
+    return tokenMade(around, connection, await outside.awsToken({ clusterName: name, region, roleARN, externalID }))
+  } catch (error) {
+    return told(error)
+  }
+}
+
+async function ofAccount(outside: Outside, around: Around, way: Way): Promise<Tried> {
+  const { expirationSeconds = 86_400 } = around.controlPlane.spec.kubeconfig?.serviceAccount ?? {}
+  try {
+    const { certificate: _, key: __, ...reach } = way
+    const token = await outside.accountToken(way, expirationSeconds)
+    return made(around.controlPlane, reach, token)
+  } catch (error) {
+    return told(error)
+  }
+}
+
+function told(error: unknown): Tried {
+  if (!(error instanceof Error)) throw error
+  return refused(error.message, 'isFinal' in error && error.isFinal === true)
+}
+
+function tokenMade({ controlPlane }: Around, connection: Connection, token: Token): Tried {
+  const { ca } = connection
+  return ca === undefined ? none : made(controlPlane, { ...reachOf(controlPlane, connection), ca }, token)
+}
+
+function made(controlPlane: CAPTControlPlane, reach: Omit<Way, 'token'>, { token, expires }: Token): Made {
+  const way = { ...reach, token }
+  const kubeconfig = writeKubeconfig(clusterNameOf(controlPlane), way)
+  return { is: 'made', way, kubeconfig, expires, isRenewedByUs: true }
+}
+
+// Another address leads to the same API server, whose certificate names itself.
+function reachOf({ spec }: CAPTControlPlane, { endpoint }: Connection): Pick<Way, 'server' | 'serverName'> {
+  const own = endpoint ? urlOf(endpoint) : ''
+  const { server } = spec.kubeconfig ?? {}
+  if (server === undefined || !endpoint || isSameServer(server, own)) return { server: server ?? own }
+  return { server, ...(isIP(endpoint.host) === 0 && { serverName: endpoint.host }) }
+}
+
+export function freshOf(around: Around, { way, kubeconfig, expires, isRenewedByUs }: Made): Credential {
+  const { controlPlane, now } = around
+  const eks = { name: eksNameOf(controlPlane), region: regionOf(around) ?? '' }
+  const span = way.token && spanOf(way.token.open())
+  const from = span?.from ?? now
+  const renews =
+    isRenewedByUs && expires ? renewalOf({ from, until: expires }, controlPlane.metadata.uid ?? '') : undefined
+  return {
+    is: 'fresh',
+    material: {
+      kubeconfig,
+      userKubeconfig: writeUserKubeconfig(clusterNameOf(controlPlane), way, eks),
+      ca: way.ca,
+      expires,
+      renews,
+    },
+  }
+}

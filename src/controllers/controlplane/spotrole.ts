@@ -1,0 +1,55 @@
+// The account's service-linked role for EC2 Spot: made once for each ProviderConfig by an apply that nobody owns, waited for before
+// EKS is built, never deleted with a cluster. Pure.
+import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { type Said, vocabulary } from '../../api/condition.ts'
+import { isWithin } from '../../api/record.ts'
+import { tellObject } from '../../api/resource.ts'
+import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Effect } from '../../runtime/plan.ts'
+import { ask, runOf } from '../childapply.ts'
+
+const say = vocabulary(CAPTControlPlane.words)
+
+export function isSpotRoleWanted({ spec }: CAPTControlPlane): boolean {
+  return spec.controlPlaneConfig?.spotServiceLinkedRole === 'Ensure'
+}
+
+export function spotRoleApplyName({ spec }: CAPTControlPlane): string {
+  return `spot-role-${spec.providerConfigRef?.name ?? 'default'}`
+}
+
+export interface SpotRole {
+  readonly effects: readonly Effect[]
+  readonly said: Said
+}
+
+export function spotRoleOf(controlPlane: CAPTControlPlane, apply: WorkspaceTemplateApply | undefined): SpotRole {
+  if (!isSpotRoleWanted(controlPlane)) return { effects: [], said: say('SpotRoleReady', 'Ignored') }
+  const { providerConfigRef } = controlPlane.spec
+  if (apply && !isWithin(providerConfigRef, apply.spec.providerConfigRef)) {
+    const message = `${tellObject(apply)} is for another ProviderConfig: give the ProviderConfigs different names`
+    return { effects: [], said: say('SpotRoleReady', 'Failed', message) }
+  }
+  const wish = ask(controlPlane, {
+    name: spotRoleApplyName(controlPlane),
+    spec: {
+      templateRef: { name: 'spot-role-create' },
+      retainOnDelete: true,
+      ...(providerConfigRef && { providerConfigRef }),
+    },
+  })
+  return { effects: [wish], said: tell(apply) }
+}
+
+function tell(apply: WorkspaceTemplateApply | undefined): Said {
+  if (!apply) return say('SpotRoleReady', 'Creating', 'Terraform is asked for the service-linked role of EC2 Spot')
+  const { is, why } = runOf(apply)
+  if (is === 'done') return say('SpotRoleReady', 'Ensured')
+  if (is === 'failed' && isThereAlready(apply)) return say('SpotRoleReady', 'Ensured', 'it was there already')
+  return is === 'running' ? say('SpotRoleReady', 'Creating', why) : say('SpotRoleReady', 'Failed', why)
+}
+
+// In IAM's own words for it.
+function isThereAlready({ status }: WorkspaceTemplateApply): boolean {
+  return /has been taken in this account|AWSServiceRoleForEC2Spot.*already exists/is.test(status?.failure?.text ?? '')
+}

@@ -1,0 +1,49 @@
+// The Cluster that owns an object, as Cluster API core says by its owner reference, and how the two wake each other.
+import { Cluster } from '../api/neighbours.ts'
+import { groupOf, type Key, type KubeObject, type Resource, tellKey } from '../api/resource.ts'
+import type { Read } from '../runtime/cache.ts'
+import { mapped, type Source } from '../runtime/controller.ts'
+
+export type OwnerCluster = Cluster | 'none' | 'gone'
+
+export function ownerClusterOf(read: Read, object: KubeObject): OwnerCluster {
+  const key = ownerKeyOf(object)
+  return key ? (read.get(Cluster, key) ?? 'gone') : 'none'
+}
+
+// Its version flips when core is upgraded, and it is no controller reference outside of a topology: neither is asked for.
+export function ownerKeyOf({ metadata: { namespace, ownerReferences = [] } }: KubeObject): Key | undefined {
+  const owner = ownerReferences.find(
+    ({ apiVersion, kind }) => kind === Cluster.kind && groupOf(apiVersion) === Cluster.group,
+  )
+  return owner && (namespace === undefined ? { name: owner.name } : { namespace, name: owner.name })
+}
+
+// Wakes what a Cluster names as its infrastructure or its control plane, when that is of the controller's kind.
+export function ofCluster(field: 'infrastructureRef' | 'controlPlaneRef'): Source {
+  return mapped(Cluster, ({ metadata: { namespace }, spec }, kind) => {
+    const ref = spec?.[field]
+    return ref?.kind === kind.kind && ref.apiGroup === kind.group ? [keyIn(namespace, ref.name)] : []
+  })
+}
+
+// What a Cluster names so, when it is of that kind.
+export function namedBy<T extends KubeObject>(
+  read: Read,
+  { metadata: { namespace }, spec }: Cluster,
+  field: 'infrastructureRef' | 'controlPlaneRef',
+  resource: Resource<T>,
+): T | undefined {
+  const ref = spec?.[field]
+  if (ref?.kind !== resource.kind || ref.apiGroup !== resource.group) return undefined
+  return read.get(resource, keyIn(namespace, ref.name))
+}
+
+function keyIn(namespace: string | undefined, name: string): Key {
+  return namespace === undefined ? { name } : { namespace, name }
+}
+
+export function tellGone(object: KubeObject): string {
+  const key = ownerKeyOf(object)
+  return `its Cluster ${key ? tellKey(key) : ''} is not there: nothing is changed until it is back`
+}

@@ -1,0 +1,134 @@
+// A kubeconfig that core can use: read and judged as the template wrote it, or written by us. Pure.
+import { stringify } from 'yaml'
+import { type Kubeconfig, parseKubeconfig } from '../api/kubeconfig.ts'
+import { type Sealed, seal } from '../api/sealed.ts'
+import { readCertificates } from './certificate.ts'
+import { readEndpoint, tellEndpoint } from './endpoint.ts'
+import { type Span, spanOf } from './token.ts'
+
+// How an API server is reached, and as whom.
+export interface Way {
+  readonly server: string // a URL
+  readonly ca: string // PEM
+  readonly serverName?: string // what its certificate names, when that is not the host
+  readonly token?: Sealed
+  readonly certificate?: string // PEM
+  readonly key?: Sealed // PEM
+}
+
+export interface Usable {
+  readonly is: 'usable'
+  readonly way: Way
+  readonly span: Span | undefined // of its token
+}
+
+export interface Unusable {
+  readonly is: 'unusable'
+  readonly why: string // names the field
+}
+
+export function judgeKubeconfig(text: Sealed, now: Date): Usable | Unusable {
+  const config = parsed(text)
+  if (typeof config === 'string') return unusable(config)
+  const name = config['current-context'] ?? (config.contexts.length === 1 ? config.contexts[0]?.name : undefined)
+  if (name === undefined) return unusable('it has no current-context, and not just one context')
+  const context = config.contexts.find((each) => each.name === name)?.context
+  if (!context) return unusable(`it has no context ${name}, which is its current-context`)
+  const cluster = config.clusters.find((each) => each.name === context.cluster)?.cluster
+  if (!cluster) return unusable(`context ${name} names a cluster that it does not have`)
+  const user = config.users.find((each) => each.name === context.user)?.user
+  if (!user) return unusable(`context ${name} names a user that it does not have`)
+
+  const { server, 'certificate-authority-data': authority, 'tls-server-name': serverName } = cluster
+  if (server === undefined || !readEndpoint(server))
+    return unusable('server is not an address such as https://host:443')
+  if (cluster['insecure-skip-tls-verify']) return unusable('insecure-skip-tls-verify is set: give the CA instead')
+  if (authority === undefined) return unusable('it has no certificate-authority-data')
+  const ca = readCertificates(authority)
+  if (ca === undefined) return unusable('certificate-authority-data is no certificate')
+
+  if (user.exec) return unusable('its user has an exec plugin, which Cluster API does not run: give a token')
+  if (user['auth-provider'])
+    return unusable('its user has an auth-provider, which Cluster API does not know: give a token')
+  const { token, 'client-certificate-data': certificate, 'client-key-data': key } = user
+  const span = token === undefined ? undefined : spanOf(token)
+  if (span && span.until <= now) return unusable('its token has expired')
+  if (token === undefined && (certificate === undefined || key === undefined))
+    return unusable('its user has neither a token nor client-certificate-data with client-key-data')
+  const identity =
+    token === undefined
+      ? { certificate: decoded(certificate ?? ''), key: seal(decoded(key ?? '')) }
+      : { token: seal(token) }
+  return { is: 'usable', span, way: { server, ca, ...(serverName && { serverName }), ...identity } }
+}
+
+function parsed(text: Sealed): Kubeconfig | string {
+  try {
+    return parseKubeconfig(text.open(), 'it')
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function unusable(why: string): Unusable {
+  return { is: 'unusable', why }
+}
+
+// Whether two addresses are one.
+export function isSameServer(one: string, other: string): boolean {
+  const [a, b] = [readEndpoint(one), readEndpoint(other)]
+  return a !== undefined && b !== undefined && tellEndpoint(a) === tellEndpoint(b)
+}
+
+// For Cluster API and all that speak for it.
+export function writeKubeconfig(cluster: string, way: Way): Sealed {
+  const { token, certificate, key } = way
+  const identity = token
+    ? { token: token.open() }
+    : { 'client-certificate-data': encoded(certificate ?? ''), 'client-key-data': encoded(key?.open() ?? '') }
+  return seal(written(cluster, way, identity))
+}
+
+// For people: the token comes from their own AWS identity, so there is nothing secret in it.
+export function writeUserKubeconfig(
+  cluster: string,
+  way: Pick<Way, 'server' | 'ca' | 'serverName'>,
+  eks: { readonly name: string; readonly region: string },
+): string {
+  const args = ['eks', 'get-token', '--cluster-name', eks.name, '--region', eks.region]
+  const exec = {
+    apiVersion: 'client.authentication.k8s.io/v1beta1',
+    command: 'aws',
+    args,
+    interactiveMode: 'IfAvailable',
+  }
+  return written(cluster, way, { exec })
+}
+
+function written(cluster: string, { server, ca, serverName }: Pick<Way, 'server' | 'ca' | 'serverName'>, user: object) {
+  const context = { cluster, user: `${cluster}-admin` }
+  const reach = {
+    server,
+    'certificate-authority-data': encoded(ca),
+    ...(serverName !== undefined && { 'tls-server-name': serverName }),
+  }
+  return stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: cluster, cluster: reach }],
+      users: [{ name: context.user, user }],
+      contexts: [{ name: cluster, context }],
+      'current-context': cluster,
+    },
+    { lineWidth: 0 },
+  )
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+function decoded(text: string): string {
+  return Buffer.from(text, 'base64').toString('utf8')
+}
