@@ -5,14 +5,16 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { stringify } from 'yaml'
 import { kinds } from '../src/api/kinds.ts'
+import { providers } from '../src/api/provider.ts'
 import { pinnedVersion } from '../tools/cache.ts'
 import { type Part, parts } from '../tools/parts.ts'
+import { componentsOf, releaseMetadata } from './generated/components.ts'
 import { crdOf } from './generated/crd.ts'
 import { engineCRDs, otherEngine, ourEngine } from './generated/engine.ts'
 import { engineObjects } from './generated/enginemanifest.ts'
 import { policyObjects } from './generated/policies.ts'
 import { enginePage, managerPage } from './generated/programs.ts'
-import { managerRBAC } from './generated/rbac.ts'
+import { allInOne, managerRBAC } from './generated/rbac.ts'
 import { indexPage, pageOf, readersPage } from './generated/reference.ts'
 import { table } from './table.ts'
 
@@ -29,8 +31,15 @@ const generated: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(
     kinds.map((kind) => [`manifests/crds/${kind.plural}.${kind.group}.yaml`, () => manifest('src/api', crdOf(kind))]),
   ),
-  'manifests/policies.yaml': () => manifest('scripts/generated/policies.ts', ...policyObjects()),
-  'manifests/rbac.yaml': () => manifest('src/controllers', ...managerRBAC()),
+  ...Object.fromEntries(
+    providers.map((provider) => [
+      `manifests/clusterctl/${provider}-components.yaml`,
+      () => manifest('scripts/generated/components.ts', ...componentsOf(provider)),
+    ]),
+  ),
+  'manifests/clusterctl/metadata.yaml': () => manifest('package.json', releaseMetadata()),
+  'manifests/policies.yaml': () => manifest('scripts/generated/policies.ts', ...policyObjects(providers)),
+  'manifests/rbac.yaml': () => manifest('src/controllers', ...managerRBAC(allInOne)),
   'manifests/engine/crds.yaml': () => manifest('scripts/generated/engine.ts', ...ourEngine.flatMap(engineCRDs)),
   'manifests/engine/engine.yaml': () => manifest('src/engine', ...engineObjects()),
   'test/bed/other-engine-crds.yaml': () => manifest('scripts/generated/engine.ts', ...otherEngine.flatMap(engineCRDs)),

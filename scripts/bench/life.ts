@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { answers } from '../../test/bed/apiserver.ts'
 import { launchManager, type ManagerProcess } from '../../test/bed/manager.ts'
 import { until } from '../../test/until.ts'
+import { nodeOptions } from '../generated/components.ts'
 import type { Cgroup } from './cgroup.ts'
 import type { Cluster } from './cluster.ts'
 import { cpuSecondsOf, type Memory, memoryOf, watchMemory } from './process.ts'
@@ -23,9 +24,6 @@ export interface Life {
   readonly settled: Memory
   readonly idleMillicores: number
 }
-
-// As the manifests start it.
-const nodeOptions = '--max-semi-space-size=1 --max-old-space-size=64'
 
 export async function liveOnce({ home, kubeconfig }: Cluster, options: LifeOptions): Promise<Life> {
   const { bundle, cgroup, templates, settleSeconds, idleSeconds } = options

@@ -2,7 +2,8 @@
 import * as z from 'zod'
 import { contractLabel, moveLabel, providerLabel } from '../../src/api/contract.ts'
 import { longestName } from '../../src/api/judge.ts'
-import { groups, type Kind, version } from '../../src/api/kind.ts'
+import { type Kind, version } from '../../src/api/kind.ts'
+import { providerName, providerOf } from '../../src/api/provider.ts'
 
 export interface Schema {
   readonly type?: string
@@ -97,7 +98,7 @@ export function crdOf(kind: Kind): CRD {
 
 function labelsOf({ group, isContract, isMoved }: Kind): Record<string, string> {
   return {
-    [providerLabel]: group === groups.controlPlane ? 'control-plane-capt' : 'infrastructure-capt',
+    [providerLabel]: providerName(providerOf({ group })),
     ...(isContract && { [contractLabel]: version }),
     ...(isMoved && { [moveLabel]: '' }),
   }

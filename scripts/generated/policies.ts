@@ -7,6 +7,7 @@ import { CAPTControlPlane } from '../../src/api/captcontrolplane.ts'
 import { CAPTMachineTemplate } from '../../src/api/captmachine.ts'
 import { deleteForMoveAnnotation, topologyDryRunAnnotation } from '../../src/api/contract.ts'
 import { type Kind, version } from '../../src/api/kind.ts'
+import { type Provider, providerOf } from '../../src/api/provider.ts'
 import { WorkspaceTemplate } from '../../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../src/api/workspacetemplateapply.ts'
 
@@ -37,6 +38,18 @@ const isMoved = {
 const ownsProtected =
   "!(has(params.spec.deletionProtection) && params.spec.deletionProtection && has(params.metadata.ownerReferences) && params.metadata.ownerReferences.exists(owner, owner.kind == 'Cluster' && owner.name == oldObject.metadata.name && owner.uid == oldObject.metadata.uid))"
 
+function protects(name: string, ...of: readonly Kind[]): Policy {
+  return {
+    name,
+    on: 'DELETE',
+    of,
+    passes: [isMoved],
+    holds: '!(has(oldObject.spec.deletionProtection) && oldObject.spec.deletionProtection)',
+    message:
+      "oldObject.kind + ' ' + oldObject.metadata.name + ' has deletionProtection: set spec.deletionProtection to false first'",
+  }
+}
+
 function protectsClusterOf(kind: Kind, name: string): Policy {
   return {
     name: `protect-cluster-of-${name}`,
@@ -64,15 +77,8 @@ const policies: readonly Policy[] = [
     message:
       "object.kind + ' ' + object.metadata.name + ' cannot be changed, because machines were made of it: make a new one under another name and refer to that'",
   },
-  {
-    name: 'protect-deletion',
-    on: 'DELETE',
-    of: [CAPTCluster, CAPTControlPlane, WorkspaceTemplateApply],
-    passes: [isMoved],
-    holds: '!(has(oldObject.spec.deletionProtection) && oldObject.spec.deletionProtection)',
-    message:
-      "oldObject.kind + ' ' + oldObject.metadata.name + ' has deletionProtection: set spec.deletionProtection to false first'",
-  },
+  protects('protect-deletion', CAPTCluster, WorkspaceTemplateApply),
+  protects('protect-deletion-of-control-plane', CAPTControlPlane),
   protectsClusterOf(CAPTControlPlane, 'control-plane'),
   protectsClusterOf(CAPTCluster, 'network'),
   {
@@ -90,11 +96,18 @@ const policies: readonly Policy[] = [
 
 const prefix = 'appthrust-capt-'
 
-export function policyObjects(): readonly object[] {
-  return policies.flatMap((policy) => [policyOf(policy), bindingOf(policy)])
+export function policyObjects(is: readonly Provider[]) {
+  const wanted = policies.filter((policy) => is.includes(ownerOf(policy)))
+  return wanted.flatMap((policy) => [policyOf(policy), bindingOf(policy)])
 }
 
-function policyOf({ name, on, of, comparedWith, passes = [], holds, message }: Policy): object {
+// Whoever brings the kinds that it is about: without the kind it compares with, a policy refuses everything.
+function ownerOf({ of, comparedWith }: Policy): Provider {
+  const isOfControlPlane = [...of, ...(comparedWith ? [comparedWith] : [])].map(providerOf).includes('control-plane')
+  return isOfControlPlane ? 'control-plane' : 'infrastructure'
+}
+
+function policyOf({ name, on, of, comparedWith, passes = [], holds, message }: Policy) {
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicy',
@@ -116,7 +129,7 @@ function policyOf({ name, on, of, comparedWith, passes = [], holds, message }: P
   }
 }
 
-function bindingOf({ name, comparedWith }: Policy): object {
+function bindingOf({ name, comparedWith }: Policy) {
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicyBinding',

@@ -1,6 +1,7 @@
 // What the manager may do, and not a verb more: worked out from what its controllers declare.
 import { kinds } from '../../src/api/kinds.ts'
 import { CustomResourceDefinition, Event, Lease, SubjectAccessReview, TokenReview } from '../../src/api/neighbours.ts'
+import { type Provider, providerOf, providers } from '../../src/api/provider.ts'
 import { resourceName } from '../../src/api/resource.ts'
 import { workspaceAPIs } from '../../src/api/workspace.ts'
 import { nowhere } from '../../src/controllers/controlplane/outside.ts'
@@ -13,9 +14,8 @@ import { settingsOf } from '../../src/runtime/settings.ts'
 
 export const namespace = 'appthrust-capt-system'
 export const serviceAccount = 'capt-controller-manager'
-const name = 'appthrust-capt-manager'
-const group = 'rbac.authorization.k8s.io'
-const apiVersion = `${group}/v1`
+const apiGroup = 'rbac.authorization.k8s.io'
+const apiVersion = `${apiGroup}/v1`
 
 // Of a process itself, whatever else it does.
 export const processRights: readonly Right[] = [
@@ -24,15 +24,26 @@ export const processRights: readonly Right[] = [
   { resource: SubjectAccessReview, verbs: ['create'] },
 ]
 
-export function managerRole() {
+// A manager as it is installed.
+export interface Manager {
+  readonly is: readonly Provider[]
+  readonly account: string
+  readonly role: string
+}
+
+export const allInOne: Manager = { is: providers, account: serviceAccount, role: 'appthrust-capt-manager' }
+
+function managerRole({ is, role: name }: Manager) {
   const { settings } = settingsOf([])
-  const rights = rightsOf(controllersOf(settings, nowhere))
+  const controllers = controllersOf(settings, nowhere).filter(({ group }) => is.includes(group))
+  const rights = rightsOf(controllers)
+  const own = kinds.filter((kind) => is.includes(providerOf(kind)))
   const rules = rulesOf([
     ...rights.filter((right) => !isOfDefinitions(right)),
-    ...migrationRights(kinds),
+    ...migrationRights(own),
     ...processRights,
   ])
-  const crds = kinds.map(resourceName)
+  const crds = own.map(resourceName)
   const engines = Object.values(workspaceAPIs).map(({ workspace }) => resourceName(workspace))
   return {
     apiVersion,
@@ -53,7 +64,7 @@ function isOfDefinitions({ resource }: Right): boolean {
 }
 
 // A Lease that is not there yet has no name to be bound to.
-export function leaseRole() {
+function leaseRole({ is, role: name }: Manager) {
   const of = { apiGroups: [Lease.group], resources: [Lease.plural] }
   return {
     apiVersion,
@@ -61,29 +72,30 @@ export function leaseRole() {
     metadata: { name, namespace },
     rules: [
       { ...of, verbs: ['create'] },
-      { ...of, verbs: ['get', 'patch'], resourceNames: Object.values(leases) },
+      { ...of, verbs: ['get', 'patch'], resourceNames: is.map((provider) => leases[provider]) },
     ],
   }
 }
 
-export function managerRBAC(): readonly object[] {
-  const subjects = [{ kind: 'ServiceAccount', name: serviceAccount, namespace }]
+export function managerRBAC(manager: Manager) {
+  const { account, role: name } = manager
+  const subjects = [{ kind: 'ServiceAccount', name: account, namespace }]
   return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: serviceAccount, namespace } },
-    managerRole(),
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } },
+    managerRole(manager),
     {
       apiVersion,
       kind: 'ClusterRoleBinding',
       metadata: { name },
-      roleRef: { apiGroup: group, kind: 'ClusterRole', name },
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
       subjects,
     },
-    leaseRole(),
+    leaseRole(manager),
     {
       apiVersion,
       kind: 'RoleBinding',
       metadata: { name, namespace },
-      roleRef: { apiGroup: group, kind: 'Role', name },
+      roleRef: { apiGroup, kind: 'Role', name },
       subjects,
     },
   ]

@@ -166,6 +166,7 @@ export const Cluster: Resource<Cluster> = {
   version: 'v1beta2',
   kind: 'Cluster',
   plural: 'clusters',
+  isOptional: true, // applies are of use without it
   keep(cluster) {
     const { spec, status, ...rest } = slim(cluster)
     const { topology: _, ...said } = spec ?? {}

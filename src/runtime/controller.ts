@@ -1,5 +1,6 @@
 // A controller, as it is written: its name, what wakes it, what it writes, how it looks and how it decides. Nothing runs here.
 import type { Kind } from '../api/kind.ts'
+import type { Provider } from '../api/provider.ts'
 import { groupOf, type Key, type KubeObject, type Resource } from '../api/resource.ts'
 import type { Client, Scope } from '../kube/client.ts'
 import type { Read } from './cache.ts'
@@ -25,7 +26,7 @@ export interface Live extends Pick<Client, 'get'> {
 export interface Controller {
   readonly name: string
   readonly kind: Kind
-  readonly group: 'infrastructure' | 'control-plane'
+  readonly group: Provider
   readonly wokenBy: readonly Source[]
   readonly rights: readonly Right[]
   plan(subject: Subject, read: Read, live: Live): Promise<Plan>

@@ -1,9 +1,13 @@
 // Leading with several Leases: one for each part of the manager that runs here, taken in the same order by everybody, so
 // that two processes never hold one each and wait for the other. Leads while it holds all of them.
+import type { Provider } from '../api/provider.ts'
 import type { Election } from './election.ts'
 
 // One for each part of the manager that can run apart.
-export const leases = { infrastructure: 'capt-infrastructure', 'control-plane': 'capt-control-plane' } as const
+export const leases: Readonly<Record<Provider, string>> = {
+  infrastructure: 'capt-infrastructure',
+  'control-plane': 'capt-control-plane',
+}
 
 export interface Leadership {
   start(): void

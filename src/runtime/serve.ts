@@ -1,5 +1,6 @@
 // A manager process: its controllers, its Leases, and what else it does when it leads. Only wiring.
 import { kinds } from '../api/kinds.ts'
+import { providerOf, providers } from '../api/provider.ts'
 import type { Controller } from './controller.ts'
 import { leases } from './leadership.ts'
 import { createManager } from './manager.ts'
@@ -12,9 +13,8 @@ export async function serveManager({
   ...served
 }: Served<Settings> & { readonly controllers: readonly Controller[] }): Promise<Process> {
   const { settings } = served
-  const parts = (['infrastructure', 'control-plane'] as const).filter(
-    (part) => settings.enabled.includes('all') || settings.enabled.includes(part),
-  )
+  const parts = providers.filter((part) => settings.enabled.includes('all') || settings.enabled.includes(part))
+  const ours = kinds.filter((kind) => parts.includes(providerOf(kind)))
   return serveProcess(served, {
     reporter: 'capt.appthrust.io/manager',
     leases: parts.map((part) => leases[part]),
@@ -36,9 +36,7 @@ export async function serveManager({
       return {
         async lead() {
           // Who sees one namespace only cannot rewrite what is in the others.
-          if (!settings.namespace && parts.includes('infrastructure')) {
-            void migrate({ client, resources: kinds, clock, log })
-          }
+          if (!settings.namespace) void migrate({ client, resources: ours, clock, log })
           if (await cache.whenSynced()) manager.work()
         },
         stop: manager.stop,

@@ -58,6 +58,7 @@ export interface Bed extends BedAddress {
 
 export interface StartedBed extends Bed {
   readonly address: BedAddress
+  readonly start: Household['start'] // of a further process that goes when the bed goes
   keepLogs(): Promise<string>
   stop(): Promise<void>
 }
@@ -97,7 +98,7 @@ export async function startBed({ core = true, say = () => {} }: BedOptions = {})
       ...(manager && { manager }),
       ...(engine && { engine }),
     }
-    return { ...onBed(address), address, keepLogs: home.keepLogs, stop: home.end }
+    return { ...onBed(address), address, start: home.start, keepLogs: home.keepLogs, stop: home.end }
   })
 }
 

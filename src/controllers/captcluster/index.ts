@@ -17,7 +17,8 @@ export const captClusterController = controller({
     itself(CAPTCluster),
     ownerOf(WorkspaceTemplateApply),
     ofCluster('infrastructureRef'),
-    mapped(CAPTControlPlane, networkBeside), // which names the cluster in EKS, and may want its network retained
+    // Which names the cluster in EKS, and may want its network retained. Another provider may look after control planes.
+    mapped<CAPTControlPlane>({ ...CAPTControlPlane, isOptional: true }, networkBeside),
   ],
   writes: [
     { resource: CAPTCluster, verbs: ['patch'] },
