@@ -186,7 +186,8 @@ export const tell = (effect: Effect): string => {
     case 'withdraw':
       return `${effect.do} ${tellObject(effect.object)}`
     case 'tell':
-      return `tell ${effect.reason}`
+    case 'count':
+      return `${effect.do} ${effect.reason}`
     case 'addFinalizer':
     case 'removeFinalizer':
       return `${effect.do} ${effect.finalizer.replace(/.*\//, '')}`

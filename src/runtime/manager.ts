@@ -4,6 +4,7 @@ import { watchFilterLabel } from '../api/contract.ts'
 import { timeOf } from '../api/moment.ts'
 import { type Key, type KubeObject, keyOf, readKey, tellKey } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
+import { audited } from './audit.ts'
 import type { Cache } from './cache.ts'
 import type { Clock } from './clock.ts'
 import type { Controller, Live, Source } from './controller.ts'
@@ -43,7 +44,14 @@ export function createManager(options: ManagerOptions): Manager {
   // Each controller has workers of its own, so that a busy one starves none.
   const crews = controllers.map((controller): Workers => {
     const { name } = controller
-    const hands = { client, read: cache, fieldManager: `capt-${name}`, now, record: options.record }
+    const hands: Hands = {
+      client: audited(client, { clock, log: log.with({ controller: name }), metrics }),
+      read: cache,
+      fieldManager: `capt-${name}`,
+      now,
+      record: options.record,
+      count: ({ what, reason }) => metrics[what].with({ reason }).add(),
+    }
     const pass = async (key: string) => look(controller, readKey(key), hands)
     const workers = createWorkers({ name, count: concurrency, clock, log, metrics, pass })
     for (const source of controller.wokenBy) follow(source, controller, workers)

@@ -17,6 +17,8 @@ function someMetrics() {
 test('the names and labels are those that boards for controller-runtime ask for', () => {
   const spelt = someMetrics().metrics.described.map(({ type, name, labels }) => `${type} ${name}{${labels.join()}}`)
   expect(spelt.toSorted()).toEqual([
+    'counter capt_secret_errors_total{reason}',
+    'counter capt_secret_writes_total{verb}',
     'counter capt_watch_restarts_total{resource}',
     'counter controller_runtime_reconcile_errors_total{controller}',
     'counter controller_runtime_reconcile_total{controller,result}',

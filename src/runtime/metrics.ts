@@ -9,6 +9,7 @@ const passBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ]
+const writeBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const queueBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
 
 // A worker on a key, now.
@@ -128,6 +129,16 @@ export function createMetrics(clock: Clock) {
     watchRestarts: counter('capt_watch_restarts_total{resource}', 'Watches that had to begin again.'),
     watchSilence: gauge('capt_watch_seconds_since_success{resource}', 'Seconds since a watch last heard something.'),
     cached: gauge('capt_cache_objects{resource}', 'Objects in the cache.'),
+    secretWrites: counter('capt_secret_writes_total{verb}', 'Secrets that were written.'),
+    secretWriteSeconds: histogram(
+      'capt_secret_write_duration_seconds{verb}',
+      'How long it took to write a Secret, or to fail at it.',
+      writeBuckets,
+    ),
+    secretErrors: counter(
+      'capt_secret_errors_total{reason}',
+      "What went wrong with Secrets: the API server's word where one could not be written, else what is wrong with what it is made of.",
+    ),
     eventLoopLag: gauge(
       'nodejs_eventloop_lag_seconds',
       'The longest time since the last scrape that the process was too busy to turn to anything new.',

@@ -29,6 +29,7 @@ export type Effect =
   // Only once a live read has confirmed that all of `onceGone` are gone.
   | { readonly do: 'removeFinalizer'; readonly finalizer: string; readonly onceGone: readonly Ref[] }
   | { readonly do: 'tell'; readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string } // an event
+  | { readonly do: 'count'; readonly what: 'secretErrors'; readonly reason: string } // in the metrics
 
 export type Wake = 'onChange' | { readonly afterSeconds: number }
 

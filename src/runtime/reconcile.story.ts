@@ -35,6 +35,7 @@ async function aStage() {
     fieldManager: 'capt-story',
     now: () => '2026-11-16T12:00:00Z',
     record: (_, { reason }) => void told.push(reason),
+    count: ({ reason }) => void told.push(reason),
   }
   const configMap = (name: string, data: Record<string, string>): ConfigMap => ({
     apiVersion: 'v1',

@@ -20,6 +20,7 @@ export interface Hands {
   readonly fieldManager: string
   readonly now: () => string // as conditions write time
   record(subject: KubeObject, event: Effect & { do: 'tell' }): void
+  count(what: Effect & { do: 'count' }): void
 }
 
 export interface CarriedOut {
@@ -121,6 +122,9 @@ async function perform(effect: Effect, kind: Kind, subject: Subject, hands: Hand
     }
     case 'tell':
       hands.record(subject, effect)
+      return {}
+    case 'count':
+      hands.count(effect)
       return {}
   }
 }

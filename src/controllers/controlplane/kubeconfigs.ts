@@ -1,6 +1,6 @@
 // What becomes of a control plane's Secrets, and what is said of them, of the endpoint and of the API server behind it. Pure.
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import { type Said, vocabulary } from '../../api/condition.ts'
+import { type Said, vocabulary, wasSaid } from '../../api/condition.ts'
 import { type Cluster, Secret } from '../../api/neighbours.ts'
 import { isWithin } from '../../api/record.ts'
 import { keyOf, tellRef } from '../../api/resource.ts'
@@ -43,7 +43,7 @@ export function accessOf(seen: Seen, cluster: Cluster, run: Run | undefined): Ac
             isUsable ? 'the API server was not asked yet' : (lacking([course.secrets, endpoint.said]) ?? ''),
           )
   return {
-    effects: [...course.effects, ...(isServing || wasBegun ? endpoint.effects : [])],
+    effects: [...course.effects, ...(isServing || wasBegun ? endpoint.effects : []), ...counted(course, controlPlane)],
     secrets: course.secrets,
     endpoint: endpoint.said,
     available,
@@ -54,6 +54,12 @@ export function accessOf(seen: Seen, cluster: Cluster, run: Run | undefined): Ac
       untilRenewal(seen),
     ]),
   }
+}
+
+// Once, not with every pass.
+function counted({ fault, secrets }: Course, { status }: CAPTControlPlane): readonly Effect[] {
+  if (fault === undefined || wasSaid(secrets, status?.conditions)) return []
+  return [{ do: 'count', what: 'secretErrors', reason: fault }]
 }
 
 function lacking(said: readonly Said[]): string | undefined {
@@ -71,7 +77,10 @@ interface Course {
   readonly secrets: Said
   readonly isUnsettled?: boolean // it is to be tried again, though nothing changes here
   readonly isSettling?: boolean // a moment, and it can go on
+  readonly fault?: Fault // that is counted
 }
+
+type Fault = 'ForeignSecret' | 'WrongType' | 'Incomplete' | 'NoCredential' | 'NotAnswering'
 
 // The seed's machine: WaitingForSecret, ValidatingSecret, Ready, Failed. What is good stays in place, and keeps it Ready.
 function courseOf(seen: Seen, run: Run | undefined): Course {
@@ -80,12 +89,17 @@ function courseOf(seen: Seen, run: Run | undefined): Course {
   const foreign = all.find((each) => isAnothers(seen, each))
   if (foreign) {
     const message = `${tellRef(Secret, keyOf(foreign))} belongs to ${tellOwner(foreign)}, and is left alone: delete it, or give the Cluster another name`
-    return { effects: [], secrets: say('SecretsReady', 'Failed', message) }
+    return { effects: [], secrets: say('SecretsReady', 'Failed', message), fault: 'ForeignSecret' }
   }
   if (secrets.inTheWay.length > 0) {
     const remove = secrets.inTheWay.map((object): Effect => ({ do: 'delete', resource: Secret, object }))
     const message = `${secrets.inTheWay.map((each) => tellRef(Secret, keyOf(each))).join(', ')} has another type than cluster.x-k8s.io/secret, and is made anew`
-    return { effects: remove, secrets: say('SecretsReady', 'ValidatingSecret', message), isSettling: true }
+    return {
+      effects: remove,
+      secrets: say('SecretsReady', 'ValidatingSecret', message),
+      isSettling: true,
+      fault: 'WrongType',
+    }
   }
   const { credential, answer } = secrets
   switch (credential.is) {
@@ -98,13 +112,15 @@ function courseOf(seen: Seen, run: Run | undefined): Course {
             secrets: say('SecretsReady', 'ValidatingSecret', 'the API server has not answered with them yet'),
           }
     }
-    case 'none':
-      return keptOr(seen, lackOf(seen, run))
+    case 'none': {
+      const lack = lackOf(seen, run)
+      return { ...keptOr(seen, lack), ...(lack.reason === 'Failed' && { fault: 'Incomplete' }) }
+    }
     case 'refused': {
       const word = credential.isFinal ? 'Failed' : 'ValidatingSecret'
       const again = credential.isFinal ? '' : '; it is tried again'
       const course = keptOr(seen, say('SecretsReady', word, `no kubeconfig can be made: ${credential.why}${again}`))
-      return { ...course, isUnsettled: !credential.isFinal }
+      return { ...course, isUnsettled: !credential.isFinal, fault: 'NoCredential' }
     }
     case 'fresh': {
       if (answer.is === 'yes')
@@ -115,8 +131,8 @@ function courseOf(seen: Seen, run: Run | undefined): Course {
         'ValidatingSecret',
         `the API server does not answer with the new kubeconfig: ${why}`,
       )
-      if (isGood(seen)) return { ...keptOr(seen, said), isUnsettled: true }
-      return { effects: write(seen, credential.material), secrets: said, isUnsettled: true }
+      if (isGood(seen)) return { ...keptOr(seen, said), isUnsettled: true, fault: 'NotAnswering' }
+      return { effects: write(seen, credential.material), secrets: said, isUnsettled: true, fault: 'NotAnswering' }
     }
   }
 }
