@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-import { nowhere } from '../controllers/controlplane/outside.ts'
-import { createWorkload } from '../controllers/controlplane/workload.ts'
 // capt-manager: wiring only.
+import { createIdentity } from '../aws/identity.ts'
+import { createWorkload } from '../controllers/controlplane/workload.ts'
 import { controllersOf } from '../controllers/index.ts'
 import { serveManager } from '../runtime/serve.ts'
 import { helpOf, settingsOf } from '../runtime/settings.ts'
 import { manage } from './manage.ts'
 
-const outside = { ...nowhere, ...createWorkload(process.env) }
+const { env } = process
+const outside = { awsToken: createIdentity({ env }).token, ...createWorkload(env) }
 
 await manage({
   name: 'capt-manager',

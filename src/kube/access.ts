@@ -14,6 +14,10 @@ export interface Access {
   forget(): void
 }
 
+// As much of it as a connection needs: whom to call, and what to show when TLS asks.
+export type Way = Pick<Access, 'server' | 'ca' | 'serverName' | 'isUnchecked' | 'proxy'> &
+  Partial<Pick<Access, 'credentials'>>
+
 export interface Credentials {
   readonly token?: Sealed
   readonly certificate?: string // PEM

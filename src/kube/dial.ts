@@ -1,9 +1,9 @@
-// Opens one connection to an API server: through a proxy if there is one, TLS on top. What is spoken on it is not known here.
+// Opens one connection to a server: through a proxy if there is one, TLS on top. What is spoken on it is not known here.
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect as connectTCP, isIP, type Socket } from 'node:net'
 import { connect as connectTLS } from 'node:tls'
-import type { Access } from './access.ts'
+import type { Way } from './access.ts'
 
 const withinMs = 10_000
 const keepAliveAfterMs = 15_000
@@ -13,7 +13,7 @@ export interface Dialled {
   readonly protocol: 'h2' | 'http/1.1'
 }
 
-export async function dial(access: Access, protocols: readonly string[], signal: AbortSignal): Promise<Dialled> {
+export async function dial(access: Way, protocols: readonly string[], signal: AbortSignal): Promise<Dialled> {
   const calling = new AbortController()
   const late = () => calling.abort(new Error(`no connection to ${access.server.host} within ${withinMs / 1000} s`))
   const callOff = () => calling.abort(signal.reason)
@@ -27,7 +27,7 @@ export async function dial(access: Access, protocols: readonly string[], signal:
   }
 }
 
-async function connect(access: Access, protocols: readonly string[], called: AbortSignal): Promise<Dialled> {
+async function connect(access: Way, protocols: readonly string[], called: AbortSignal): Promise<Dialled> {
   const { server } = access
   const isPlain = server.protocol === 'http:'
   const port = Number(server.port || (isPlain ? 80 : 443))
@@ -38,7 +38,7 @@ async function connect(access: Access, protocols: readonly string[], called: Abo
     await opened(socket, below ? undefined : 'connect', called)
     return { socket, protocol: 'http/1.1' }
   }
-  const { certificate, key } = await access.credentials()
+  const { certificate, key } = (await access.credentials?.()) ?? {}
   const name = access.serverName ?? host
   const socket = connectTLS({
     ...(below ? { socket: below } : { host, port }),

@@ -38,6 +38,7 @@ test('the names and labels are those that boards for controller-runtime ask for'
     'gauge workqueue_depth{name,controller}',
     'gauge workqueue_longest_running_processor_seconds{name,controller}',
     'gauge workqueue_unfinished_work_seconds{name,controller}',
+    'histogram capt_secret_write_duration_seconds{verb}',
     'histogram controller_runtime_reconcile_time_seconds{controller}',
     'histogram workqueue_queue_duration_seconds{name,controller}',
     'histogram workqueue_work_duration_seconds{name,controller}',

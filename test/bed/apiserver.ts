@@ -32,7 +32,12 @@ export interface Mortal {
   start(): Promise<void> // again, where it was and with what it had; resolves when it answers
 }
 
-export async function startApi(home: Household, name: string, parts: Located<'etcd' | 'kube-apiserver'>): Promise<Api> {
+export async function startApi(
+  home: Household,
+  name: string,
+  parts: Located<'etcd' | 'kube-apiserver'>,
+  flags: readonly string[] = [], // of the API server, besides the usual ones
+): Promise<Api> {
   const folder = join(home.folder, name)
   mkdirSync(folder)
   const write = (file: string, text: string) => privateFile(join(folder, file), text)
@@ -78,6 +83,7 @@ export async function startApi(home: Household, name: string, parts: Located<'et
     `--audit-log-path=${auditLog}`,
     '--audit-log-maxsize=100000', // never begun anew: whole runs are judged by it
     '--profiling=false',
+    ...flags,
   ]
   const apiServer = mortal(
     () => home.start(`${name}-kube-apiserver`, parts['kube-apiserver'], args, { GOGC: '50' }), // saves 44 MiB, at no cost in time

@@ -1,8 +1,10 @@
 // A workload cluster: a further API server, as Cluster API core and add-ons meet it. No controllers, no nodes.
 import { join } from 'node:path'
 import { realParts } from '../../tools/workshop.ts'
+import { type EksCluster, startEksAuthenticator } from '../eks-authenticator.ts'
 import { startApi } from './apiserver.ts'
-import { startHousehold } from './household.ts'
+import { anAuthority } from './certificates.ts'
+import { type Household, startHousehold } from './household.ts'
 import { type Kube, kubeOf } from './kube.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { privateFile } from './private-file.ts'
@@ -17,14 +19,39 @@ export interface Workload {
   stop(): Promise<void>
 }
 
-export async function startWorkload(): Promise<Workload> {
+export interface WorkloadOptions {
+  readonly eks?: EksCluster // it also takes the tokens of EKS, for this cluster and of this identity
+}
+
+export async function startWorkload({ eks }: WorkloadOptions = {}): Promise<Workload> {
   const parts = await realParts(['etcd', 'kube-apiserver', 'kubectl'])
   return startHousehold('workload', async (home) => {
-    const api = await startApi(home, 'workload', parts)
+    const door = eks && (await startDoor(home, eks))
+    const api = await startApi(home, 'workload', parts, door?.flags).catch(async (error: unknown) => {
+      await door?.stop()
+      throw error
+    })
     const { hostname: host, port } = new URL(api.server)
     const text = kubeconfig(api, { token: api.adminToken })
     const file = privateFile(join(home.folder, 'token.kubeconfig'), text)
     const { ca, adminToken: token } = api
-    return { host, port: Number(port), ca, token, kubeconfig: text, kube: kubeOf(file, parts.kubectl), stop: home.end }
+    const stop = async () => {
+      await home.end()
+      await door?.stop()
+    }
+    return { host, port: Number(port), ca, token, kubeconfig: text, kube: kubeOf(file, parts.kubectl), stop }
   })
+}
+
+async function startDoor(home: Household, eks: EksCluster) {
+  const authority = await anAuthority('eks-authenticator')
+  const serving = await authority.issueServer('eks-authenticator', ['127.0.0.1'])
+  const { url, stop } = await startEksAuthenticator({ ...eks, ...serving })
+  const itself = kubeconfig({ server: url, ca: authority.cert }, { token: 'unread' })
+  const flags = [
+    `--authentication-token-webhook-config-file=${privateFile(join(home.folder, 'eks-authenticator.kubeconfig'), itself)}`,
+    '--authentication-token-webhook-version=v1',
+    '--authentication-token-webhook-cache-ttl=0s', // not two minutes; the ten seconds for which every token is remembered stay
+  ]
+  return { flags, stop }
 }

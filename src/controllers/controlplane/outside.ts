@@ -1,5 +1,6 @@
 // What lies outside of the management cluster, as far as a control plane needs it: AWS, and the cluster's own API server.
 import type { Sealed } from '../../api/sealed.ts'
+import type { Wanted } from '../../aws/identity.ts'
 import type { Way } from '../../secrets/kubeconfig.ts'
 import type { Answer } from './seen.ts'
 
@@ -8,16 +9,9 @@ export interface Token {
   readonly expires: Date
 }
 
-export interface Signing {
-  readonly clusterName: string // in EKS
-  readonly region: string
-  readonly roleARN?: string | undefined
-  readonly externalID?: string | undefined
-}
-
 export interface Outside {
-  // Throws an Error that says what to do; `isFinal` on it: trying again is of no use.
-  awsToken(asked: Signing): Promise<Token>
+  // Throws an AwsError.
+  awsToken(wanted: Wanted): Promise<Token>
   greet(way: Way): Promise<Answer>
   // A token of our own account in that cluster, which is made if it is not there. Throws an ApiError.
   accountToken(way: Way, seconds: number): Promise<Token>

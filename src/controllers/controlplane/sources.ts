@@ -3,6 +3,8 @@
 import { isIP } from 'node:net'
 import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import type { Sealed } from '../../api/sealed.ts'
+import { AwsError } from '../../aws/errors.ts'
+import { ApiError } from '../../kube/errors.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import { urlOf } from '../../secrets/endpoint.ts'
 import {
@@ -105,8 +107,9 @@ async function ofAws(outside: Outside, around: Around, connection: Connection): 
     return refused(`${what}, and no token is signed for another cluster than ${name}: let the template output its name`)
   }
   const { roleARN, externalID } = controlPlane.spec.kubeconfig?.aws ?? {}
+  const role = { ...(roleARN !== undefined && { roleARN }), ...(externalID !== undefined && { externalID }) }
   try {
-    return tokenMade(around, connection, await outside.awsToken({ clusterName: name, region, roleARN, externalID }))
+    return tokenMade(around, connection, await outside.awsToken({ clusterName: name, region, ...role }))
   } catch (error) {
     return told(error)
   }
@@ -123,9 +126,11 @@ async function ofAccount(outside: Outside, around: Around, way: Way): Promise<Tr
   }
 }
 
+// What is neither is a bug.
 function told(error: unknown): Tried {
-  if (!(error instanceof Error)) throw error
-  return refused(error.message, 'isFinal' in error && error.isFinal === true)
+  if (error instanceof AwsError) return refused(error.message, error.isFinal)
+  if (error instanceof ApiError) return refused(error.message, false)
+  throw error
 }
 
 function tokenMade({ controlPlane }: Around, connection: Connection, token: Token): Tried {
