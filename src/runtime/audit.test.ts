@@ -39,7 +39,7 @@ test('every write of a Secret is one line and is counted, and neither tells what
 
 test('a write that fails is told with why, and counted by it', async () => {
   const { client, lines, metrics } = aScene()
-  await expect(client.patch(Secret, metadata, {})).rejects.toThrow()
+  await expect(client.patch(Secret, metadata, {})).rejects.toThrow(/NotFound/)
   expect(lines).toEqual([
     'could not write a Secret {"verb":"patch","secret":"team/demo-kubeconfig","reason":"NotFound"}',
   ])
@@ -49,6 +49,6 @@ test('a write that fails is told with why, and counted by it', async () => {
 
 test('what is no Secret is written without a word', async () => {
   const { client, lines } = aScene()
-  await expect(client.patch(WorkspaceTemplate, metadata, {})).rejects.toThrow()
+  await expect(client.patch(WorkspaceTemplate, metadata, {})).rejects.toThrow(/NotFound/)
   expect(lines).toEqual([])
 })
