@@ -36,7 +36,7 @@ async function aManager() {
     client: {} as Client,
     cache,
     clock,
-    log: { info() {}, error() {} } as unknown as Log,
+    log: { info() {}, error() {}, with: () => ({}) } as unknown as Log,
     metrics: createMetrics(clock),
     record() {},
     concurrency: 1,
