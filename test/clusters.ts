@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseAllDocuments } from 'yaml'
+import type { Bed } from './bed/bed.ts'
 import type { KubeObject } from './bed/kube.ts'
 import type { Workload } from './bed/workload.ts'
 
@@ -11,20 +12,28 @@ export function documentsIn(file: string): readonly KubeObject[] {
   return parseAllDocuments(readFileSync(join(examples, file), 'utf8')).map((each) => each.toJS() as KubeObject)
 }
 
-// The templates, and where they lead.
-export function offlineObjects(
-  namespace: string,
-  workload: Pick<Workload, 'host' | 'port' | 'ca' | 'token'>,
-): readonly KubeObject[] {
-  const { host, port, ca, token } = workload
-  const where = { workload: { endpoint: `https://${host}:${port}`, ca, token } }
-  const secret = {
+export interface Leading {
+  readonly endpoint: string
+  readonly ca: string // PEM
+  readonly token: string
+}
+
+export function leadingTo({ host, port, ca, token }: Pick<Workload, 'host' | 'port' | 'ca' | 'token'>): Leading {
+  return { endpoint: `https://${host}:${port}`, ca, token }
+}
+
+// Where the offline templates lead. They read it when Terraform runs.
+export function offlineSecret(namespace: string, workload: Leading): KubeObject {
+  return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { namespace, name: 'offline-workload' },
-    stringData: { 'workload.json': JSON.stringify(where) },
+    stringData: { 'workload.json': JSON.stringify({ workload }) },
   }
-  return [secret, ...within(namespace, documentsIn('offline/templates.yaml'))]
+}
+
+export function offlineTemplates(namespace: string): readonly KubeObject[] {
+  return within(namespace, documentsIn('offline/templates.yaml'))
 }
 
 export function within(namespace: string, objects: readonly KubeObject[]): readonly KubeObject[] {
@@ -68,7 +77,32 @@ export function aCaptCluster({ namespace, name = 'demo', ...more }: Asked): Clus
     apiVersion: 'controlplane.cluster.x-k8s.io/v1beta1',
     kind: 'CAPTControlPlane',
     metadata,
-    spec: { version: 'v1.34.0', workspaceTemplateRef: { name: 'eks' }, ...more.controlPlane },
+    // All clusters of a bed are in one account.
+    spec: {
+      version: 'v1.34.0',
+      workspaceTemplateRef: { name: 'eks' },
+      eksClusterName: namespace,
+      ...more.controlPlane,
+    },
   }
   return { cluster, network, controlPlane, all: [network, controlPlane, cluster] }
+}
+
+// What clusterctl shows, without what differs from time to time.
+export async function describeCluster(bed: Bed, namespace: string, name = 'demo'): Promise<readonly string[]> {
+  const text = await bed.clusterctl(['describe', 'cluster', name, '--namespace', namespace])
+  return text
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => masked(line, namespace).replaceAll(/ {2,}/g, '  ').trimEnd())
+}
+
+export function masked(text: string, namespace: string): string {
+  return text
+    .replaceAll(`${namespace}/`, '')
+    .replaceAll(namespace, 'NAMESPACE')
+    .replaceAll(/127\.0\.0\.1:\d+/g, 'API-SERVER')
+    .replaceAll(/ {2,}(\d+[smh])+ {2,}/g, '  ')
+    .replaceAll(/ {2,}(\d+[smh])+$/g, '')
 }

@@ -13,6 +13,7 @@ import type { Household, Member } from './household.ts'
 import { kubeconfig, type Reach } from './kubeconfig.ts'
 import { freePort } from './ports.ts'
 import { privateFile } from './private-file.ts'
+import { secretMark } from './secretmark.ts'
 
 export interface Api extends Reach {
   readonly folder: string
@@ -56,7 +57,7 @@ export async function startApi(
   ])
   const tokenKey = aTokenKey()
   const tokenKeyFile = write('tokens.key', tokenKey.privateKey)
-  const adminToken = randomBytes(24).toString('hex')
+  const adminToken = `${secretMark}${randomBytes(24).toString('hex')}`
   const reach: Reach = { server: `https://127.0.0.1:${port}`, ca: authority.cert }
   const auditLog = join(folder, 'audit.log')
 

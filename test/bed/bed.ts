@@ -16,7 +16,7 @@ import { engineKubeconfig, grantEngine, launchEngine } from './engine.ts'
 import { type Household, startHousehold } from './household.ts'
 import { type Kube, kubeOf } from './kube.ts'
 import { type Reach, redirected } from './kubeconfig.ts'
-import { grantManager, launchManager, type ManagerAddress, managerKubeconfig, seeReady } from './manager.ts'
+import { bedAws, grantManager, launchManager, type ManagerAddress, managerKubeconfig, seeReady } from './manager.ts'
 import { privateFile } from './private-file.ts'
 import { standInCRDs } from './standin.ts'
 
@@ -131,6 +131,7 @@ async function startManager(home: Household, kube: Kube, reach: Reach): Promise<
     name: 'manager',
     kubeconfig: await managerKubeconfig({ kube, folder }, reach),
     flags: ['--workspace-api=tf.m.upbound.io'], // as it is shipped
+    env: { AWS_ACCESS_KEY_ID: bedAws.accessKeyId, AWS_SECRET_ACCESS_KEY: bedAws.secretAccessKey },
   })
   await seeReady(manager)
   return manager.address

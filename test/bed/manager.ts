@@ -26,6 +26,12 @@ export interface ManagerProcess {
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string }
 
+// Its identity at AWS, which only an API server of the bed that plays EKS knows.
+export const bedAws = {
+  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+} as const
+
 // Its name in the audit log.
 export const managerUser = `system:serviceaccount:${namespace}:${serviceAccount}`
 
