@@ -19,6 +19,7 @@ import {
   seeSaying,
   workspaceOf,
 } from '../lives.ts'
+import { until } from '../until.ts'
 
 const bed = theBed()
 const { kube } = bed
@@ -106,8 +107,14 @@ test('a Cluster becomes Available, and leaves nothing when it is deleted', async
   await kube.seeGone(cluster, patience)
   await seeNoTraces(kube, namespace)
   story.notes(`destroyed: ${(await seeDestroyed(bed, namespace, 2)).join(', then ')}`)
-  const left = (await kube.list('v1', 'Secret', namespace)).filter(({ type }) => type === clusterSecretType)
-  expect(left.map(({ metadata }) => metadata.name)).toEqual([])
+  await until(
+    'garbage collection has taken the Secrets',
+    async () => {
+      const left = (await kube.list('v1', 'Secret', namespace)).filter(({ type }) => type === clusterSecretType)
+      return left.length === 0 ? true : undefined
+    },
+    patience,
+  )
   await story.end('cluster')
 }, 300_000)
 
@@ -230,7 +237,7 @@ test('an upgrade walks one minor version at a time, and one that fails leaves a 
   const failed = await seeSaying(kube, controlPlane, 'EKSApplied', 'TerraformFailed')
   story.says(failed, ...ofControlPlane)
   tellVersions(failed)
-  story.notes(conditionOf(failed, 'RollingOut')?.message ?? '')
+  story.notes(masked(conditionOf(failed, 'RollingOut')?.message ?? '', namespace))
   expect(attributesIn(await readState(kube, eks), 'cluster')['output']).toMatchObject({ value: { version: '1.35' } })
   await tellDescribed(story, namespace)
 

@@ -30,7 +30,7 @@ export async function lookAtSecrets(read: Read, live: Live, outside: Outside, ar
   const known = read.get(Secret, connectionKey)
   const revision = revisionOf(around, known)
   const copies = copiesOf(read, controlPlane, revision)
-  const seen = { revision, copies, inTheWay: await inTheWayOf(live, controlPlane, copies) }
+  const seen = { revision, copies, inTheWay: await inTheWayOf(live, around, copies) }
   if (!eks?.status?.applied) return { ...seen, connection: 'absent', credential: none, answer: unasked }
   const kept = async () => answerToKept(live, outside, around, copies)
   if (!known) return { ...seen, connection: 'absent', credential: none, answer: await kept() }
@@ -81,16 +81,19 @@ function isFine(role: Role, copy: Copy | undefined, now: Date): boolean {
   return !isRenewed(role) || renews === undefined || renews > now
 }
 
-// Secrets of the right type are watched. One of another type is found when a write is refused for it.
-async function inTheWayOf(live: Live, controlPlane: CAPTControlPlane, copies: ReadonlyMap<Role, Copy>) {
-  const wasRefused = controlPlane.status?.conditions?.some(({ reason }) => reason === 'WriteFailed')
-  if (!wasRefused) return []
+// Secrets of the right type are watched. One of another type may have a name that is ours: it is looked for when a copy is still
+// missing though the cluster has been there for a while.
+async function inTheWayOf(live: Live, { controlPlane, eks, now }: Around, copies: ReadonlyMap<Role, Copy>) {
+  const sinceMs = now.getTime() - Date.parse(eks?.status?.lastAppliedTime ?? '')
+  if (!(sinceMs > usualMs)) return []
   const names = roles.filter((role) => !copies.has(role)).map((role) => copyName(role, clusterNameOf(controlPlane)))
   const found = await Promise.all(names.map(async (name) => getIfThere(live, Secret, beside(controlPlane, name))))
   return found
     .filter((each) => each !== undefined && each.type !== clusterSecretType)
     .filter((each) => each !== undefined)
 }
+
+const usualMs = 5000
 
 // While core reaches the cluster with it, there is nothing to ask.
 async function answerToKept(

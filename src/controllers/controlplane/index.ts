@@ -10,6 +10,7 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { applies, type Controller, controller, deletes, gets, mapped, ownerOf } from '../../runtime/controller.ts'
 import type { Indexes } from '../../runtime/store.ts'
+import { copyName, roles } from '../../secrets/copies.ts'
 import { ofCluster, ownerKeyOf } from '../ownercluster.ts'
 import { byEksName } from './claim.ts'
 import { decide } from './decide.ts'
@@ -31,7 +32,7 @@ export function controlPlaneController(outside: Outside): Controller {
       ofCluster('controlPlaneRef'),
       mapped(CAPTCluster, besideNetwork),
       // Neither watch knows any bytes.
-      { ...ownerOf(Secret), scope: { fields: `type=${clusterSecretType}` } },
+      mapped(Secret, thoseOfCopy, { scope: { fields: `type=${clusterSecretType}` } }),
       mapped(Secret, thoseOfConnection, { scope: { fields: `type=${crossplane.connectionSecretType}` } }),
     ],
     writes: [
@@ -73,6 +74,15 @@ function thoseWaitingForSpotRole(apply: WorkspaceTemplateApply, _: unknown, read
 function besideNetwork(network: CAPTCluster, _: unknown, read: Read): readonly Key[] {
   const key = ownerKeyOf(network)
   return key ? read.keysAt(CAPTControlPlane, byCluster, tellKey(key)) : []
+}
+
+// Whoever it belongs to: a name that is ours may be taken, and free again.
+function thoseOfCopy({ metadata: { namespace = '', name } }: Secret, _: unknown, read: Read): readonly Key[] {
+  return roles.flatMap((role) => {
+    const [, ending = ''] = copyName(role, '|').split('|')
+    const cluster = name.endsWith(ending) ? name.slice(0, -ending.length) : ''
+    return read.keysAt(CAPTControlPlane, byCluster, tellKey({ namespace, name: cluster }))
+  })
 }
 
 // It is named after the Cluster, or, by the predecessor, after the control plane itself.

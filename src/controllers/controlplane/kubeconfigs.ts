@@ -143,7 +143,9 @@ function keptOr(seen: Seen, said: Said): Course {
   return { effects: [], secrets: say('SecretsReady', 'Ready', `the last good kubeconfig stays: ${said.message}`) }
 }
 
-function isGood({ secrets: { copies }, now }: Seen): boolean {
+// The API server has answered with it, as far as we know, and it has not expired.
+function isGood({ controlPlane, secrets: { copies }, now }: Seen): boolean {
+  if (controlPlane.status?.initialization?.controlPlaneInitialized !== true) return false
   const isGoodCopy = (copy: Copy | undefined) => {
     if (!copy?.isIntact) return false
     const { expires } = timesOf(copy.secret)

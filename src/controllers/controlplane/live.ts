@@ -21,9 +21,14 @@ export function live(seen: Seen, cluster: Cluster): Plan {
   const spotRole = spotRoleOf(controlPlane, seen.spotRole)
   const built = buildOf(seen, cluster, walk, spotRole)
   const access = accessOf(seen, cluster, built.run)
+  // Cluster API shows no other condition of ours: what went wrong with a cluster that serves is told there, too.
+  const isMended = built.said.status === 'True' || built.said.reason === 'Applying' || !access.isServing
+  const available = isMended
+    ? access.available
+    : { ...access.available, message: `it serves, but ${built.said.message}` }
   const rolling = rollingOf(walk, built.said)
-  const four = [built.said, access.secrets, access.endpoint, spotRole.said, access.available]
-  const lacking = four.find(({ status }) => status !== 'True')
+  const all = [built.said, access.secrets, access.endpoint, spotRole.said, available]
+  const lacking = all.find(({ status }) => status !== 'True')
   const ready = lacking
     ? say('Ready', 'NotReady', `${lacking.type}: ${lacking.message || lacking.reason}`)
     : say('Ready', 'Ready')
@@ -33,9 +38,9 @@ export function live(seen: Seen, cluster: Cluster): Plan {
       ...spotRole.effects,
       ...built.effects,
       ...access.effects,
-      ...news(four, controlPlane.status?.conditions, isWorthTelling),
+      ...news(all, controlPlane.status?.conditions, isWorthTelling),
     ],
-    conditions: [ready, ...four, rolling, say('Paused', 'NotPaused'), say('Deleting', 'NotDeleting')],
+    conditions: [ready, ...all, rolling, say('Paused', 'NotPaused'), say('Deleting', 'NotDeleting')],
     status: statusOf(seen, walk, built, access),
     wake: afterSeconds === undefined ? 'onChange' : { afterSeconds },
   }

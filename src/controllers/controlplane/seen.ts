@@ -22,7 +22,7 @@ export interface Seen {
 export interface Secrets {
   readonly revision: string // of the copies as they should be
   readonly copies: ReadonlyMap<Role, Copy> // those that are there
-  readonly inTheWay: readonly Secret[] // of another type than they must have: looked for only after a refused write
+  readonly inTheWay: readonly Secret[] // under names that are ours, and of another type
   readonly connection: Connection | 'absent' | 'unread' // unread: there is nothing to do with it
   readonly credential: Credential
   readonly answer: Answer

@@ -1,0 +1,63 @@
+// Core is not fought: with everything Available nobody writes anything, and CAPT asks for nothing.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { engineUser } from '../bed/engine.ts'
+import { managerUser } from '../bed/manager.ts'
+import { theBed } from '../bed/story.ts'
+import { startWorkload, type Workload } from '../bed/workload.ts'
+import { aCaptCluster, leadingTo, offlineSecret, offlineTemplates } from '../clusters.ts'
+import { patience } from '../lives.ts'
+import { until } from '../until.ts'
+
+const bed = theBed()
+const { kube } = bed
+const quietMs = 120_000
+let workload: Workload
+
+beforeAll(async () => {
+  workload = await startWorkload()
+})
+afterAll(async () => workload?.stop())
+
+// Of everything that belongs to the clusters of a namespace.
+async function versionsIn(namespace: string): Promise<Readonly<Record<string, string>>> {
+  const lists = await Promise.all([
+    kube.list('cluster.x-k8s.io/v1beta2', 'Cluster', namespace),
+    kube.list('infrastructure.cluster.x-k8s.io/v1beta1', 'CAPTCluster', namespace),
+    kube.list('controlplane.cluster.x-k8s.io/v1beta1', 'CAPTControlPlane', namespace),
+    kube.list('infrastructure.cluster.x-k8s.io/v1beta1', 'WorkspaceTemplateApply', namespace),
+    kube.list('tf.m.upbound.io/v1beta1', 'Workspace', namespace),
+    kube.list('v1', 'Secret', namespace),
+  ])
+  const all = lists
+    .flat()
+    .map(({ metadata: { name, uid = '', resourceVersion = '' } }) => [`${name} ${uid}`, resourceVersion])
+  return Object.fromEntries(all) as Record<string, string>
+}
+
+test('for two minutes nothing of an Available cluster changes, and nobody of CAPT asks for anything', async () => {
+  const namespace = await bed.namespace('quiet')
+  await kube.apply(offlineSecret(namespace, leadingTo(workload)), ...offlineTemplates(namespace))
+  const { cluster, all } = aCaptCluster({ namespace })
+  await kube.apply(...all)
+  await kube.seeCondition(cluster, 'Available', 'True', patience)
+  // Core has a word or two to add.
+  const settled = await until(
+    'it has settled',
+    async () => {
+      const before = await versionsIn(namespace)
+      await sleep(5000)
+      const after = await versionsIn(namespace)
+      return JSON.stringify(before) === JSON.stringify(after) ? after : undefined
+    },
+    patience,
+  )
+  expect(Object.keys(settled).length).toBeGreaterThan(10)
+
+  const since = new Date()
+  await sleep(quietMs)
+  expect(await versionsIn(namespace)).toEqual(settled)
+  const asked = (await bed.audit({ namespace, since })).filter(({ user }) => [managerUser, engineUser].includes(user))
+  expect(asked.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)).toEqual([])
+  await kube.remove(cluster)
+}, 400_000)

@@ -1,0 +1,243 @@
+// Clusters of every shape that the examples and the spec allow, each brought to Available on real core and deleted again.
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { externalNameOf } from '../../src/terraform/identity.ts'
+import type { KubeObject } from '../bed/kube.ts'
+import { theBed } from '../bed/story.ts'
+import { startWorkload, type Workload } from '../bed/workload.ts'
+import { aCaptCluster, documentsIn, leadingTo, offlineSecret, offlineTemplates, within } from '../clusters.ts'
+import { aWorkspaceTemplate, aWorkspaceTemplateApply } from '../given.ts'
+import {
+  attributesIn,
+  conditionOf,
+  eventsOf,
+  patience,
+  readState,
+  seeDestroyed,
+  seeNoTraces,
+  seeSaying,
+  tracesOf,
+  workspaceOf,
+} from '../lives.ts'
+
+const bed = theBed()
+const { kube } = bed
+let workload: Workload
+
+beforeAll(async () => {
+  workload = await startWorkload()
+})
+afterAll(async () => workload?.stop())
+
+async function aStage(story: string): Promise<string> {
+  const namespace = await bed.namespace(story)
+  await kube.apply(offlineSecret(namespace, leadingTo(workload)), ...offlineTemplates(namespace))
+  return namespace
+}
+
+async function seeAvailable(cluster: KubeObject): Promise<void> {
+  await kube.seeCondition(cluster, 'Available', 'True', patience)
+}
+
+async function removed(cluster: KubeObject): Promise<void> {
+  await kube.remove(cluster)
+  await kube.seeGone(cluster, patience)
+}
+
+// What Terraform was told, as its state has it.
+async function toldTerraform(namespace: string, apply: string, resource: string): Promise<unknown> {
+  const state = await readState(kube, aWorkspaceTemplateApply({ namespace, name: apply }))
+  return (attributesIn(state, resource)['input'] as { readonly value: unknown }).value
+}
+
+const example = (file: string, namespace: string) => {
+  const objects = within(namespace, documentsIn(`clusters/${file}`))
+  const cluster = objects.find(({ kind }) => kind === 'Cluster')
+  if (!cluster) throw new Error(`${file} has no Cluster`)
+  return { cluster, objects }
+}
+
+test('each example of a cluster is tried here', () => {
+  expect(readdirSync(resolve(import.meta.dirname, '../../examples/clusters')).toSorted()).toEqual([
+    'existing-vpc.yaml',
+    'minimal.yaml',
+    'private-endpoint.yaml',
+    'retained-vpc.yaml',
+  ])
+})
+
+test('the minimal one needs one file and one command', async () => {
+  const namespace = await aStage('minimal')
+  const { cluster } = example('minimal.yaml', namespace)
+  await kube.kubectl([
+    'apply',
+    '--namespace',
+    namespace,
+    '-f',
+    join(import.meta.dirname, '../../examples/clusters/minimal.yaml'),
+  ])
+  await seeAvailable(cluster)
+  await removed(cluster)
+  await seeNoTraces(kube, namespace)
+  expect((await seeDestroyed(bed, namespace, 2)).length).toBe(2)
+}, 300_000)
+
+test('an existing VPC and its subnets are handed on to EKS, and never touched', async () => {
+  const namespace = await aStage('existing')
+  const { cluster, objects } = example('existing-vpc.yaml', namespace)
+  await kube.apply(...objects)
+  await seeAvailable(cluster)
+  expect(await toldTerraform(namespace, 'existing-vpc-eks-controlplane', 'cluster')).toMatchObject({
+    vpc: 'vpc-0123456789abcdef0',
+    subnets: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
+  })
+  await removed(cluster)
+  expect(await seeDestroyed(bed, namespace, 1)).toEqual(['existing-vpc-eks-controlplane'])
+  await seeNoTraces(kube, namespace)
+}, 300_000)
+
+test('a VPC that is retained stays with its state, and an event says where', async () => {
+  const namespace = await aStage('retained')
+  const { cluster, objects } = example('retained-vpc.yaml', namespace)
+  const apply = aWorkspaceTemplateApply({ namespace, name: 'retained-vpc-vpc' })
+  await kube.apply(...objects)
+  await seeAvailable(cluster)
+  await removed(cluster)
+  expect(await seeDestroyed(bed, namespace, 1)).toEqual(['retained-vpc-eks-controlplane'])
+  expect((await readState(kube, apply)).resources.map(({ name }) => name)).toContain('vpc')
+  expect(await kube.read(workspaceOf('tf.m.upbound.io', apply))).toBeDefined()
+  const notes = (await eventsOf(kube, apply)).map(({ note }) => String(note)).join('\n')
+  expect(notes).toContain(externalNameOf({ namespace, name: 'retained-vpc-vpc' }))
+  expect(await tracesOf(kube, namespace, 'retained-vpc-eks-controlplane')).toEqual([])
+}, 300_000)
+
+test('an API server that is reached by another address is still known by its certificate', async () => {
+  const namespace = await bed.namespace('private')
+  const { host, port } = workload
+  // What the template tells is not to be reached from here: nobody listens there.
+  const there = { ...leadingTo(workload), endpoint: 'https://localhost:1' }
+  await kube.apply(offlineSecret(namespace, there), ...offlineTemplates(namespace))
+  const { cluster, objects } = example('private-endpoint.yaml', namespace)
+  const text = JSON.stringify(objects).replace('https://eks.example.internal:443', `https://${host}:${port}`)
+  await kube.apply(...(JSON.parse(text) as KubeObject[]))
+  await seeAvailable(cluster)
+  expect(
+    await kube.read({ ...cluster, apiVersion: 'controlplane.cluster.x-k8s.io/v1beta1', kind: 'CAPTControlPlane' }),
+  ).toMatchObject({
+    spec: { controlPlaneEndpoint: { host: 'localhost', port: 1 } },
+  })
+  const kubeconfig = await bed.clusterctl(['get', 'kubeconfig', 'private-endpoint', '--namespace', namespace])
+  expect(kubeconfig).toContain(`server: https://${host}:${port}`)
+  expect(kubeconfig).toContain('tls-server-name: localhost')
+  expect(await toldTerraform(namespace, 'private-endpoint-eks-controlplane', 'cluster')).toMatchObject({
+    public: false,
+    private: true,
+    services: '172.20.0.0/16',
+  })
+  await removed(cluster)
+}, 300_000)
+
+test('whatever its objects are called, everything in the spec reaches Terraform', async () => {
+  const namespace = await aStage('spec')
+  const { cluster, network, controlPlane } = aCaptCluster({
+    namespace,
+    cluster: {
+      infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'CAPTCluster', name: 'net-x7k2' },
+      controlPlaneRef: { apiGroup: 'controlplane.cluster.x-k8s.io', kind: 'CAPTControlPlane', name: 'plane-q9' },
+    },
+    network: { region: 'us-gov-west-1', vpcConfig: { name: 'blue' }, additionalTags: { team: 'a' } },
+    controlPlane: {
+      additionalTags: { team: 'a', cost: 'b c' },
+      controlPlaneConfig: {
+        endpointAccess: { public: true, private: false, publicCIDRs: ['203.0.113.0/24'] },
+        addons: [
+          { name: 'vpc-cni', version: 'v1.19.0-eksbuild.1', configurationValues: '{"a":1}' },
+          { name: 'coredns' },
+        ],
+        upgradePolicy: 'Standard',
+        serviceIPv4CIDR: '10.96.0.0/16',
+      },
+    },
+  })
+  await kube.apply(
+    { ...network, metadata: { namespace, name: 'net-x7k2' } },
+    { ...controlPlane, metadata: { namespace, name: 'plane-q9' } },
+    cluster,
+  )
+  await seeAvailable(cluster)
+  expect(await toldTerraform(namespace, 'net-x7k2-vpc', 'vpc')).toEqual({
+    name: 'blue',
+    region: 'us-gov-west-1',
+    tags: { team: 'a' },
+  })
+  expect(await toldTerraform(namespace, 'plane-q9-eks-controlplane', 'cluster')).toMatchObject({
+    name: namespace,
+    region: 'us-gov-west-1',
+    version: '1.34',
+    public: true,
+    private: false,
+    cidrs: ['203.0.113.0/24'],
+    policy: 'STANDARD',
+    services: '10.96.0.0/16',
+    tags: { team: 'a', cost: 'b c' },
+  })
+  const { resources } = await readState(kube, aWorkspaceTemplateApply({ namespace, name: 'plane-q9-eks-controlplane' }))
+  const addons = resources.find(({ name }) => name === 'addon')?.instances.map(({ attributes }) => attributes['input'])
+  expect(JSON.stringify(addons)).toContain('v1.19.0-eksbuild.1')
+  expect(
+    (await kube.read({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'demo-kubeconfig' } }))?.['type'],
+  ).toBe('cluster.x-k8s.io/secret')
+  await removed(cluster)
+  await seeNoTraces(kube, namespace)
+}, 300_000)
+
+test('what somebody else manages is not touched', async () => {
+  const namespace = await aStage('managed')
+  const { network, cluster, all } = aCaptCluster({ namespace })
+  const managed = {
+    ...network,
+    metadata: { ...network.metadata, annotations: { 'cluster.x-k8s.io/managed-by': 'somebody' } },
+  }
+  await kube.apply(managed, ...all.slice(1))
+  await kube.see(network, 'is claimed by core', ({ metadata }) => metadata.ownerReferences !== undefined, patience)
+  await seeSaying(kube, all[1] ?? cluster, 'EKSApplied', 'WaitingForClusterInfrastructureReady')
+  expect((await kube.read(network))?.['status']).toBeUndefined()
+  expect((await kube.read(network))?.metadata.finalizers).toBeUndefined()
+  await removed(cluster)
+}, 300_000)
+
+test('the role for EC2 Spot comes before EKS, is shared, and stays', async () => {
+  const namespace = await aStage('spot')
+  const there =
+    'Error: creating IAM Service Linked Role: InvalidInput: Service role name AWSServiceRoleForEC2Spot has been taken in this account'
+  const module = `resource "terraform_data" "role" {
+  lifecycle {
+    precondition {
+      condition     = false
+      error_message = "${there}"
+    }
+  }
+}`
+  const { cluster, controlPlane, all } = aCaptCluster({
+    namespace,
+    controlPlane: { controlPlaneConfig: { spotServiceLinkedRole: 'Ensure' } },
+  })
+  await kube.apply(...all)
+  const waiting = await kube.see(
+    controlPlane,
+    'waits for the role',
+    (seen) => conditionOf(seen, 'SpotRoleReady')?.reason === 'Failed',
+    patience,
+  )
+  expect(conditionOf(waiting, 'SpotRoleReady')?.message).toMatch(/there is no WorkspaceTemplate .*spot-role-create/)
+  expect(conditionOf(waiting, 'EKSApplied')?.reason).toBe('WaitingForSpotRole')
+  await kube.apply(aWorkspaceTemplate({ namespace, name: 'spot-role-create', module }))
+  await seeAvailable(cluster)
+  const told = conditionOf((await kube.read(controlPlane)) ?? controlPlane, 'SpotRoleReady')
+  expect(told).toMatchObject({ status: 'True', reason: 'Ensured', message: 'it was there already' })
+  await removed(cluster)
+  const role = aWorkspaceTemplateApply({ namespace, name: 'spot-role-default' })
+  expect((await kube.read(role))?.metadata).toMatchObject({ name: 'spot-role-default' })
+  expect((await kube.read(role))?.metadata.ownerReferences).toBeUndefined()
+}, 300_000)
