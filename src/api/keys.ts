@@ -22,6 +22,7 @@ export const annotations = {
   forceDelete: `${prefix}force-delete`,
   keepPaused: `${prefix}keep-paused`,
   allowedNamespaces: `${prefix}allowed-namespaces`, // on a ProviderConfig for the whole cluster
+  tokenExpires: `${prefix}token-expires`, // on Secrets of ours that hold a token: when it does
   // On a Workspace, told by us and the engine.
   guard: `${prefix}guard`, // Hold: a plan that deletes or replaces waits for approval
   plan: `${prefix}plan`, // the last plan: src/terraform/plannote.ts

@@ -148,6 +148,24 @@ function neighbour<T extends KubeObject>(where: Omit<Resource<T>, 'keep'>): Reso
   return { ...where, keep: slim }
 }
 
+export const Cluster = neighbour<Cluster>({
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta2',
+  kind: 'Cluster',
+  plural: 'clusters',
+})
+export const MachineDeployment = neighbour<KubeObject>({
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta2',
+  kind: 'MachineDeployment',
+  plural: 'machinedeployments',
+})
+export const MachinePool = neighbour<MachinePool>({
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta2',
+  kind: 'MachinePool',
+  plural: 'machinepools',
+})
 export const Secret = neighbour<Secret>({
   group: '',
   version: 'v1',
