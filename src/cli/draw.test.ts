@@ -15,7 +15,8 @@ import {
 import type { Node } from '../view/node.ts'
 import { pictureOf } from '../view/picture.ts'
 import type { Situation } from '../view/situation.ts'
-import { ageOf, draw, type Paper, widthOf, wrapped } from './draw.ts'
+import { widthOf, wrapped } from './columns.ts'
+import { ageOf, draw, type Paper } from './draw.ts'
 
 const plain: Paper = { isColoured: false, isUnicode: true, width: 100 }
 

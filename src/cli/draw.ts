@@ -2,9 +2,10 @@
 import { stripVTControlCharacters } from 'node:util'
 import { listed } from '../api/text.ts'
 import type { Cause } from '../view/cause.ts'
-import { labelOf, type Node } from '../view/node.ts'
+import { labelOf, type Node, pluralOf } from '../view/node.ts'
 import type { Picture } from '../view/picture.ts'
 import type { Standing } from '../view/words.ts'
+import { cutTo, padded, widthOf, wrapped } from './columns.ts'
 
 export interface Paper {
   readonly width?: number // in columns; none: as wide as it takes
@@ -37,7 +38,7 @@ const widestState = 18 // of which the others are kept in line: a longer one sti
 const marks: Readonly<Record<Standing, { readonly unicode: string; readonly ascii: string; readonly colour: number }>> =
   {
     ready: { unicode: '●', ascii: '*', colour: 32 },
-    waiting: { unicode: '○', ascii: 'o', colour: 37 },
+    waiting: { unicode: '○', ascii: 'o', colour: 39 },
     working: { unicode: '◐', ascii: '~', colour: 33 },
     paused: { unicode: '‖', ascii: '=', colour: 36 },
     asking: { unicode: '?', ascii: '?', colour: 35 },
@@ -177,7 +178,7 @@ function unseenOf({ unseen }: Picture, paper: Paper): readonly string[] {
     ? []
     : wrapped(
         `Not shown: ${listed(
-          unseen.map(({ kind, why }) => `${kind}s (${plain(why)})`),
+          unseen.map(({ kind, why }) => `${pluralOf(kind)} (${plain(why)})`),
           4,
           '; ',
         )}`,
@@ -200,52 +201,6 @@ function ascii(text: string, { isUnicode }: Paper): string {
 
 function coloured(text: string, colour: number | undefined, isColoured: boolean): string {
   return isColoured && colour !== undefined && text ? `\u001B[${colour}m${text}\u001B[0m` : text
-}
-
-function padded(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
-}
-
-function cutTo(text: string, width: number): string {
-  let taken = 0
-  let shown = ''
-  for (const letter of text) {
-    taken += widthOf(letter)
-    if (taken > width) return shown
-    shown += letter
-  }
-  return shown
-}
-
-// At spaces; within a word only when it is wider than a line.
-export function wrapped(text: string, width: number): readonly string[] {
-  return text.split('\n').flatMap((paragraph) => {
-    const lines: string[] = []
-    let line = ''
-    for (const word of paragraph.trimEnd().split(/(?<=\S)\s+/)) {
-      const longer = line ? `${line} ${word}` : word
-      if (widthOf(longer) <= width) {
-        line = longer
-        continue
-      }
-      if (line) lines.push(line)
-      line = word
-      for (let head = cutTo(line, width); widthOf(line) > width && head; head = cutTo(line, width)) {
-        lines.push(head)
-        line = line.slice(head.length)
-      }
-    }
-    return [...lines, line]
-  })
-}
-
-const twoWide =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/gu
-
-// How many columns a text takes: those of East Asia take two each.
-export function widthOf(text: string): number {
-  const shown = stripVTControlCharacters(text)
-  return Array.from(shown).length + (shown.match(twoWide)?.length ?? 0)
 }
 
 // 12s, 3m, 2h, 5d

@@ -1,5 +1,5 @@
 // A drawing on a terminal that is drawn again in its place. It does not know what it shows.
-import { widthOf } from './draw.ts'
+import { widthOf } from './columns.ts'
 
 export interface Terminal {
   write(text: string): void

@@ -185,10 +185,11 @@ test('where it is no terminal, each change is a line, until the Cluster is avail
 test('on a terminal it is drawn again in its place, ages too, and the cursor comes back', async () => {
   const { looking, clock, interrupted, text } = aHouse(...there)
   let minutes = 0
+  let resize = () => {}
   const ending = watchTree({
     ...looking,
     now: () => new Date(now.getTime() + minutes * 60_000),
-    out: { ...looking.out, size: () => ({ columns: 80, rows: 24 }) },
+    out: { ...looking.out, size: () => ({ columns: 80, rows: 24 }), onResize: (call) => (resize = call) },
   })
   await settle(clock)
   await clock.advance(2500)
@@ -197,6 +198,11 @@ test('on a terminal it is drawn again in its place, ages too, and the cursor com
   minutes = 5
   await clock.advance(1000)
   expect(drawings()).toBe(2)
+  resize()
+  expect(drawings()).toBe(3)
+  minutes = 30
+  await clock.advance(1000)
+  expect(text()).toContain('TokenExpired')
   interrupted.abort()
   expect(await ending).toBe('interrupted')
   expect(text().startsWith('\u001B[?25l')).toBe(true)

@@ -6,8 +6,9 @@ import type { Client } from '../kube/client.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { changesBetween } from '../view/change.ts'
 import { type Picture, pictureOf } from '../view/picture.ts'
+import { wrapped } from './columns.ts'
 import { Complaint, complaintAbout } from './complaint.ts'
-import { type Drawing, draw, type Paper, wrapped } from './draw.ts'
+import { type Drawing, draw, type Paper } from './draw.ts'
 import { type Following, follow } from './follow.ts'
 import { createScreen, fitting, type Screen } from './screen.ts'
 
@@ -88,10 +89,12 @@ export async function watchTree(watching: Watching): Promise<Ending> {
   const following = follow({ ...watching, onChange: look, onAway: lost })
   const interrupt = () => ended.resolve('interrupted')
   signal.addEventListener('abort', interrupt)
-  const callOff = [
-    out.onResize(() => last && teller.show(last, away)),
-    everySecond(clock, () => last && teller.tick(last, away)),
-  ]
+  // Ages grow, and tokens expire, though nothing changes.
+  const tick = () => {
+    const picture = last && pictureOf(following.situation(), watching.now())
+    if (picture) teller.tick(picture, away)
+  }
+  const callOff = [out.onResize(() => last && teller.show(last, away)), everySecond(clock, tick)]
   try {
     const first = await Promise.race([firstLook(following, watching), ended.promise])
     isBegun = typeof first !== 'string'
@@ -158,17 +161,14 @@ function inLines(watching: Watching): Teller {
   const say = (line: string) => out.write(`+${Math.round((clock.now() - began) / 1000)}s ${line}\n`)
   let before: Picture | undefined
   let told: string | undefined
-  return {
-    show(picture, away) {
-      if (away?.message !== told) say(away?.message ?? 'the API server answers again')
-      told = away?.message
-      for (const line of changesBetween(before, picture)) say(line)
-      if (picture.isAvailable && !before?.isAvailable) for (const line of drawn(picture, watching).reason) say(line)
-      before = picture
-    },
-    tick() {},
-    close() {},
+  const show: Teller['show'] = (picture, away) => {
+    if (away?.message !== told) say(away?.message ?? 'the API server answers again')
+    told = away?.message
+    for (const line of changesBetween(before, picture)) say(line)
+    if (picture.isAvailable && !before?.isAvailable) for (const line of drawn(picture, watching).reason) say(line)
+    before = picture
   }
+  return { show, tick: show, close() {} }
 }
 
 function everySecond(clock: Clock, call: () => void): () => void {

@@ -12,6 +12,10 @@ export interface Node extends Says {
 }
 
 export function labelOf({ kind, name, count }: Pick<Node, 'kind' | 'name' | 'count'>): string {
-  if (count !== undefined) return `${count} ${kind}${count === 1 ? '' : 's'}`
+  if (count !== undefined) return `${count} ${count === 1 ? kind : pluralOf(kind)}`
   return name === undefined ? kind : `${kind}/${name}`
+}
+
+export function pluralOf(kind: string): string {
+  return `${kind.replace(/y$/, 'ie')}s`
 }

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -15,7 +16,12 @@ import {
   theNetwork,
   thePlane,
 } from '../../test/pictured.ts'
+import { annotations } from '../api/keys.ts'
 import type { KubeObject } from '../api/resource.ts'
+import type { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
+import { tellFailure } from '../controllers/workspacetemplateapply/progress.ts'
+import { readFailure } from '../terraform/failure.ts'
+import { commandToApply } from '../terraform/word.ts'
 import { changesBetween } from './change.ts'
 import { labelOf, type Node } from './node.ts'
 import { type Picture, pictureOf } from './picture.ts'
@@ -60,6 +66,62 @@ test.each<[when: string, cause: string]>([
 
 test('every situation of the list has a row above', () => {
   expect(Object.keys(clusters)).toHaveLength(20)
+})
+
+test.each<[reason: string, standing: string]>([
+  ['ReconcileFailed', 'failed'],
+  ['ClusterUpgrading', 'working'],
+])('a topology that says %s, before anything hangs on the Cluster, is the reason', (reason, standing) => {
+  const message = '* TopologyReconciled: why'
+  const cluster = made('cluster.x-k8s.io/v1beta2', 'Cluster', 'demo', {
+    spec: { topology: {} },
+    says: [says('Available', 'False', 'NotAvailable', message), says('TopologyReconciled', 'False', reason, 'why')],
+  })
+  expect(look(situation(cluster)).cause).toMatchObject({ kind: 'Cluster', standing, message })
+})
+
+test('many of a kind that are ready are a number, and one that is not is shown', () => {
+  const applies = (ready: number, failed: number) =>
+    Array.from({ length: ready + failed }, (_, at) =>
+      anApply(`part-${at}`, {
+        ownedBy: theNetwork(),
+        annotations: {},
+        says: [at < ready ? applied('Ready', 'Ready') : applied('Ready', 'TerraformFailed', 'no')],
+      }),
+    )
+  const shown = (...objects: readonly KubeObject[]) =>
+    nodesIn(look(situation(theCluster(), theNetwork(), ...objects)).tree).map(labelOf)
+  expect(shown(...applies(4, 0))).toContain('4 WorkspaceTemplateApplies')
+  expect(shown(...applies(3, 1))).toContain('WorkspaceTemplateApply/part-3')
+})
+
+// What the judge of an apply writes, and what is read from it here, are one form.
+test.each<[string, string]>([
+  ['a quota', 'Error: creating VPC: VpcLimitExceeded: The maximum number of VPCs (5) has been reached.'],
+  ['no credentials', 'Error: No valid credential sources found'],
+  ['what nobody knows', 'Error: something (odd) happened'],
+  [
+    'a lock',
+    'Error: Error acquiring the state lock\n\nLock Info:\n  ID:        1a-2b\n  Who:       engine@1\n  Created:   2026-11-17\n  Operation: OperationTypeApply\n',
+  ],
+])('of %s that failed, why, what to do and how are told apart', (_, printed) => {
+  const packed = gzipSync(printed).toString('base64')
+  const failure = readFailure(
+    `create failed: Terraform encountered an error. Summary: x. To see the full error run: echo "${packed}" | base64 -d | gunzip`,
+  )
+  const apply = anApply('demo-vpc', { ownedBy: theNetwork() }) as unknown as WorkspaceTemplateApply
+  const message = tellFailure(apply, failure)
+  const failed = anApply('demo-vpc', {
+    ownedBy: theNetwork(),
+    says: [applied('Ready', 'TerraformFailed', message)],
+    status: { failure: { class: failure.class, text: failure.text } },
+  })
+  const { message: why, advice, command } = look(situation(theCluster(), theNetwork(), thePlane(), failed)).cause ?? {}
+  expect({ why, advice, command }).toEqual({
+    why: failure.summary,
+    advice: failure.hint,
+    command: failure.lock && commandToApply(apply.metadata, annotations.unlock, failure.lock),
+  })
 })
 
 test('a Cluster that is not there has no picture', () => {

@@ -2,15 +2,18 @@
 // draws it. Pure.
 import { clusterNameLabel, deploymentNameLabel } from '../api/contract.ts'
 import { annotations, labels } from '../api/keys.ts'
-import { Cluster, Secret } from '../api/neighbours.ts'
+import { Cluster } from '../api/neighbours.ts'
 import { isRecord } from '../api/record.ts'
 import { groupOf, type KubeObject, tellKey } from '../api/resource.ts'
 import { type Cause, causeIn } from './cause.ts'
+import { clusterSays } from './clustersays.ts'
+import { folded, group, worstOf } from './fold.ts'
 import type { Node } from './node.ts'
 import { conditionOf, isIt, isOwnedBy, type Ref, refOf, specOf, statusOf } from './read.ts'
-import { isPaused, isWorkspace, type Says, saysOf } from './says.ts'
+import { isWorkspace, type Says, saysOf } from './says.ts'
+import { secretsIn } from './secrets.ts'
 import { appliesOf, clusterIn, type Situation, type Unseen, workerKinds, workspaceRefOf } from './situation.ts'
-import { isWorse, type Standing } from './words.ts'
+import { isWorse } from './words.ts'
 
 export interface Picture {
   readonly namespace: string
@@ -28,7 +31,13 @@ export function pictureOf(situation: Situation, now: Date): Picture | undefined 
   const cluster = clusterIn(situation)
   if (!cluster) return undefined
   const parts = partsOf(situation, cluster, now)
-  const tree = withoutEchoes(clusterNode(cluster, parts))
+  const tree = withoutEchoes({
+    ...clusterSays(cluster, worstOf(parts)),
+    kind: Cluster.kind,
+    name: situation.name,
+    namespace: situation.namespace,
+    children: parts,
+  })
   const cause = causeIn(tree)
   const endpoint = endpointOf(cluster)
   const version = versionIn(situation, cluster)
@@ -66,7 +75,7 @@ function partsOf(situation: Situation, cluster: KubeObject, now: Date): readonly
   const network = part(hanging, 'infrastructureRef', () => [])
   const controlPlane = part(hanging, 'controlPlaneRef', (found) => [
     ...spotRoleOf(hanging, found),
-    ...secretsOf(hanging, found),
+    ...secretsIn(situation, found, now),
   ])
   const workers = workersOf(hanging)
   const others = hang(
@@ -158,51 +167,6 @@ function spotRoleOf(hanging: Hanging, controlPlane: KubeObject | undefined): rea
   return hang(hanging, appliesOf(hanging.situation).filter(isMeant))
 }
 
-const secretNames = ['kubeconfig', 'control-plane-kubeconfig', 'user-kubeconfig', 'ca']
-
-// In one line while there is nothing to say of them.
-function secretsOf({ situation, cluster, now }: Hanging, controlPlane: KubeObject | undefined): readonly Node[] {
-  const usual = new Set(secretNames.map((each) => `${cluster.metadata.name}-${each}`))
-  const secrets = situation.objects.filter(
-    (each) =>
-      each.kind === Secret.kind &&
-      groupOf(each.apiVersion) === Secret.group &&
-      (usual.has(each.metadata.name) || (controlPlane !== undefined && isOwnedBy(each, controlPlane))),
-  )
-  const nodes = secrets.map((each) => secretNode(each, now))
-  const trouble = controlPlane && conditionOf(controlPlane, 'SecretsReady')
-  return trouble?.status === 'False' ? nodes : folded(nodes, 1)
-}
-
-function secretNode({ kind, metadata }: KubeObject, now: Date): Node {
-  const { name, namespace, creationTimestamp } = metadata
-  const until = metadata.annotations?.[annotations.tokenExpires]
-  const isOver = until !== undefined && Date.parse(until) <= now.getTime()
-  const message = 'its token has expired, and nobody has renewed it: see whether capt-manager runs'
-  return {
-    kind,
-    name,
-    ...(namespace !== undefined && { namespace }),
-    ...(isOver
-      ? { standing: 'failed', state: 'TokenExpired', reason: 'TokenExpired', message, since: until }
-      : { standing: 'ready', state: 'Ready', ...(creationTimestamp !== undefined && { since: creationTimestamp }) }),
-    ...(until !== undefined && !isOver && !Number.isNaN(Date.parse(until)) && { until }),
-    children: [],
-  }
-}
-
-// Many that are ready are a number.
-function folded(nodes: readonly Node[], least = 4): readonly Node[] {
-  const kinds = [...new Set(nodes.map(({ kind }) => kind))]
-  return kinds.flatMap((kind) => {
-    const all = nodes.filter((each) => each.kind === kind)
-    if (all.length < least || worstOf(all) !== 'ready') return all
-    const until = all.flatMap((each) => each.until ?? []).toSorted()[0]
-    const fold: Node = { kind, count: all.length, standing: 'ready', state: 'Ready', children: [] }
-    return [{ ...fold, ...(until !== undefined && { until }) }]
-  })
-}
-
 function workersIn({ objects }: Situation): readonly KubeObject[] {
   return objects.filter(({ kind, apiVersion }) =>
     workerKinds.some((each) => each.kind === kind && each.group === groupOf(apiVersion)),
@@ -235,47 +199,6 @@ function isOfCluster(object: KubeObject, cluster: KubeObject): boolean {
     specOf(object)['clusterName'] === name ||
     isOwnedBy(object, cluster)
   )
-}
-
-function group(kind: string, children: readonly Node[]): Node {
-  const standing = worstOf(children)
-  return { kind, standing, state: standing === 'ready' ? 'Ready' : standing, children }
-}
-
-// However deep it is.
-function worstOf(nodes: readonly Node[]): Standing {
-  return nodes
-    .flatMap((each) => [each.standing, worstOf(each.children)])
-    .reduce((worst, each) => (isWorse(each, worst) ? each : worst), 'ready')
-}
-
-// The Cluster repeats what its parts say. What it says beside that is its own: that core cannot reach it, for one.
-function clusterNode(cluster: KubeObject, children: readonly Node[]): Node {
-  const { name, namespace = '' } = cluster.metadata
-  const says = saysOf(cluster)
-  const of = { kind: Cluster.kind, name, namespace, children }
-  if (says.standing === 'ready') return { ...says, ...of }
-  const below = worstOf(children)
-  const { message: all = '', ...rest } = says
-  const message =
-    below === 'ready' ? all : ownLines(all, conditionOf(cluster, 'ControlPlaneAvailable')?.status === 'True')
-  const own =
-    says.standing !== 'waiting' || !message ? says.standing : /probe failed/.test(message) ? 'failed' : 'working'
-  const standing = isPaused(cluster) || isWorse(own, below) ? own : below
-  return { ...rest, ...of, standing: below === 'ready' ? own : standing, ...(message && { message }) }
-}
-
-// Core writes `* InfrastructureReady: why`, and what belongs to it indented below. What is told below the Cluster is none of its
-// own, nor is that it cannot be reached before it is there.
-const echoed = /^\* (?:InfrastructureReady|ControlPlane\w+|Workers\w+|Deleting)\b/
-const unreached = /^\* RemoteConnectionProbe\b/
-
-function ownLines(message: string, isThere: boolean): string {
-  const blocks = message.split(/\n(?=\* )/)
-  return blocks
-    .filter((block) => block.startsWith('* ') && !echoed.test(block) && (isThere || !unreached.test(block)))
-    .join('\n')
-    .trim()
 }
 
 // A message that another one deeper down says too is said there.
