@@ -87,7 +87,7 @@ test('colours add nothing but colour, and are closed in every line', () => {
 })
 
 test('what a message makes a terminal do, it does not', () => {
-  const nasty = 'red \u001B[31mand\u001B]0;title\u0007 gone\u001B[2J\rover\u009b1A'
+  const nasty = 'red \u001B[31mand\u001B]0;title\u0007 gone\u001B[2J\rover\u009b1A\b\b\u0000'
   const seen = situation(
     theCluster(),
     theNetwork(network('VPCReady', 'InvalidVPCConfig', nasty), network('Ready', 'NotProvisioned')),

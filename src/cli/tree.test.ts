@@ -7,6 +7,7 @@ import {
   aWorkspaceOf,
   fourSecrets,
   isReady,
+  made,
   network,
   now,
   type Object,
@@ -24,6 +25,7 @@ import { workspaceAPIs } from '../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
 import type { Scope } from '../kube/client.ts'
 import { ApiError } from '../kube/errors.ts'
+import { follow } from './follow.ts'
 import { type Output, showTree, type Watching, watchTree } from './tree.ts'
 
 const resources: readonly Resource[] = [
@@ -278,6 +280,34 @@ test('an API server that is busy is asked again, and given up after a while', as
   const again = showTree(looking).catch(String)
   await clock.advance(60_000)
   expect(await again).toBe('Error: cannot watch Clusters: 429 no')
+})
+
+test('a kind of others is found in the version it is served in, when it is', async () => {
+  const apiGroup = 'infrastructure.cluster.x-k8s.io'
+  const ref = { apiGroup, kind: 'AWSCluster', name: 'net' }
+  const theirs = made(`${apiGroup}/v1beta2`, 'AWSCluster', 'net', { status: { ready: true } })
+  const { looking, clock, memory } = aHouse(theCluster({ spec: { infrastructureRef: ref } }))
+  memory.put({ ...Cluster, group: apiGroup, kind: 'AWSCluster' }, theirs)
+  const served = { kind: 'AWSCluster', plural: 'awsclusters', isNamespaced: true }
+  let versions: readonly string[] = []
+  const client: Watching['client'] = {
+    ...looking.client,
+    versions: async () => versions,
+    served: async (_, version) => (version === 'v1beta2' ? [served] : []),
+  }
+  const following = follow({ ...looking, client, onChange() {}, onAway() {} })
+  onTestFinished(following.stop)
+  await settle(clock)
+  await following.whenKnown()
+  expect(following.situation().unseen).toEqual([
+    { kind: 'AWSCluster', why: `the API server serves no AWSCluster in ${apiGroup}` },
+  ])
+  versions = ['v1', 'v1beta2']
+  await clock.advance(4000)
+  await settle(clock)
+  const { unseen, objects } = following.situation()
+  expect(unseen).toEqual([])
+  expect(objects.map(({ kind }) => kind)).toEqual(['Cluster', 'AWSCluster'])
 })
 
 test('what one may not see is left out, and named', async () => {

@@ -4,11 +4,14 @@ import { describe, expect, test } from 'vitest'
 import {
   anApply,
   applied,
+  aWorkspaceOf,
   clusters,
   fourSecrets,
+  isReady,
   made,
   network,
   now,
+  plane,
   says,
   situation,
   someObjects,
@@ -191,6 +194,31 @@ describe('kinds of others', () => {
     expect(picture.isWhole).toBe(true)
     expect(picture.tree.children[0]).toMatchObject({ state: 'NotSeen', message: 'you may not' })
   })
+})
+
+test('what only waits tells nothing of what is there already', () => {
+  const plain = thePlane({
+    says: [plane('Available', 'Available'), plane('EndpointReady', 'Unknown', 'not known yet')],
+  })
+  const { tree } = look(situation(theCluster(), plain))
+  expect(tree.children[1]).toMatchObject({ kind: 'CAPTControlPlane', standing: 'ready', state: 'Available' })
+})
+
+test('a Workspace is found by what its apply wrote down, by what it says, or by its own word', () => {
+  const workspace = aWorkspaceOf('demo-vpc', ...isReady)
+  const told = { workspaceAPI: 'tf.m.upbound.io', workspaceName: 'demo-vpc' }
+  const ownedBy = theNetwork()
+  const applies = [
+    anApply('demo-vpc', { ownedBy }),
+    anApply('other', { ownedBy, annotations: {}, status: told }),
+    anApply('demo-vpc', { ownedBy, annotations: {} }),
+  ]
+  for (const apply of applies) {
+    const nodes = nodesIn(look(situation(theCluster(), theNetwork(), apply, workspace)).tree)
+    expect(nodes.find(({ kind }) => kind === 'WorkspaceTemplateApply')?.children).toMatchObject([
+      { kind: 'Workspace', name: 'demo-vpc', standing: 'ready' },
+    ])
+  }
 })
 
 test('no byte of a Secret is in the picture', () => {
