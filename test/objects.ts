@@ -208,6 +208,7 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
     watch,
     ready: async () => true,
     served: async () => [],
+    versions: async () => [],
     close() {},
     create: async (resource: Resource, object: KubeObject) =>
       write(`create ${tellRef(resource, keyOf(object))}`, () => {

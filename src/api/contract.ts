@@ -18,6 +18,8 @@ export const pausedAnnotation = 'cluster.x-k8s.io/paused'
 export const handsOffAnnotations = [managedByAnnotation, deleteForMoveAnnotation] as const
 // On what belongs to a Cluster: its name.
 export const clusterNameLabel = 'cluster.x-k8s.io/cluster-name'
+// On what a MachineDeployment made: its name.
+export const deploymentNameLabel = 'cluster.x-k8s.io/deployment-name'
 // On an object of a manager that was started with --watch-filter.
 export const watchFilterLabel = 'cluster.x-k8s.io/watch-filter'
 // Of Secrets that core and clusterctl look for: it cannot be changed once one is there.

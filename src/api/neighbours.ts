@@ -160,20 +160,24 @@ function neighbour<T extends KubeObject>(where: Omit<Resource<T>, 'keep'>): Reso
   return { ...where, keep: slim }
 }
 
-// There are thousands of them, and core tells much on them that nobody here reads.
-export const Cluster: Resource<Cluster> = {
+export const Cluster = neighbour<Cluster>({
   group: 'cluster.x-k8s.io',
   version: 'v1beta2',
   kind: 'Cluster',
   plural: 'clusters',
-  isOptional: true, // applies are of use without it
-  keep(cluster) {
-    const { spec, status, ...rest } = slim(cluster)
-    const { topology: _, ...said } = spec ?? {}
-    const conditions = status?.conditions?.filter(({ type }) => type === remoteProbe) ?? []
-    return { ...rest, spec: said, status: { ...status, conditions } }
-  },
-}
+})
+export const MachineDeployment = neighbour<KubeObject>({
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta2',
+  kind: 'MachineDeployment',
+  plural: 'machinedeployments',
+})
+export const MachinePool = neighbour<MachinePool>({
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta2',
+  kind: 'MachinePool',
+  plural: 'machinepools',
+})
 
 // Whether core reaches the API server of the cluster, as it says itself.
 export const remoteProbe = 'RemoteConnectionProbe'

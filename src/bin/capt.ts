@@ -1,5 +1,15 @@
 #!/usr/bin/env node
-// capt: wiring only.
-import { announce } from './announce.ts'
+// capt: wiring only. Commands are loaded when they are called.
+import about from '../../package.json' with { type: 'json' }
+import { runCommand } from '../cli/commands.ts'
 
-announce('capt', 'the command line of CAPT')
+process.exitCode = await runCommand({
+  version: about.version,
+  argv: process.argv.slice(2),
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  async tree(cluster, options) {
+    const { runTree } = await import('../cli/runtree.ts')
+    return runTree(cluster, options, process)
+  },
+})

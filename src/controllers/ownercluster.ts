@@ -1,6 +1,6 @@
 // The Cluster that owns an object, as Cluster API core says by its owner reference, and how the two wake each other.
-import { Cluster } from '../api/neighbours.ts'
-import { groupOf, type Key, type KubeObject, type Resource, tellKey } from '../api/resource.ts'
+import { Cluster, remoteProbe } from '../api/neighbours.ts'
+import { groupOf, type Key, type KubeObject, type Resource, slim, tellKey } from '../api/resource.ts'
 import type { Read } from '../runtime/cache.ts'
 import { mapped, type Source } from '../runtime/controller.ts'
 
@@ -19,9 +19,21 @@ export function ownerKeyOf({ metadata: { namespace, ownerReferences = [] } }: Ku
   return owner && (namespace === undefined ? { name: owner.name } : { namespace, name: owner.name })
 }
 
+// There are thousands of them, and core tells much on them that no controller reads. Applies are of use without any.
+const clusters: Resource<Cluster> = {
+  ...Cluster,
+  isOptional: true,
+  keep(cluster) {
+    const { spec, status, ...rest } = slim(cluster)
+    const { topology: _, ...said } = spec ?? {}
+    const conditions = status?.conditions?.filter(({ type }) => type === remoteProbe) ?? []
+    return { ...rest, spec: said, status: { ...status, conditions } }
+  },
+}
+
 // Wakes what a Cluster names as its infrastructure or its control plane, when that is of the controller's kind.
 export function ofCluster(field: 'infrastructureRef' | 'controlPlaneRef'): Source {
-  return mapped(Cluster, ({ metadata: { namespace }, spec }, kind) => {
+  return mapped(clusters, ({ metadata: { namespace }, spec }, kind) => {
     const ref = spec?.[field]
     return ref?.kind === kind.kind && ref.apiGroup === kind.group ? [keyIn(namespace, ref.name)] : []
   })

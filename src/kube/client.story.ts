@@ -152,6 +152,8 @@ describe.each<Version>(['HTTP/2', 'HTTP/1.1'])('over %s', (version) => {
     const unknown = { ...ConfigMap, group: 'nobody.example.com', plural: 'things' }
     expect(isNotServed(await trouble(client.list(unknown)))).toBe(true)
     expect(await client.served('nobody.example.com', 'v1')).toEqual([])
+    expect(await client.versions('nobody.example.com')).toEqual([])
+    expect(await client.versions('infrastructure.cluster.x-k8s.io')).toEqual(['v1beta1', 'v1alpha1'])
     const kinds = await client.served('infrastructure.cluster.x-k8s.io', 'v1beta1')
     expect(kinds).toContainEqual({ kind: 'WorkspaceTemplate', plural: 'workspacetemplates', isNamespaced: true })
     expect(await client.ready()).toBe(true)

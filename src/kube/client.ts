@@ -94,6 +94,8 @@ export interface Client {
   ): Promise<Token>
   // What is served in a group and version; empty while it is not there.
   served(group: string, version: string): Promise<readonly Served[]>
+  // The versions in which a group is served, the one that the API server prefers first; none while it is not there.
+  versions(group: string): Promise<readonly string[]>
   // Whether the API server calls itself ready.
   ready(): Promise<boolean>
   // Whether it answers us, asked just as Cluster API core asks: throws when it does not.
@@ -337,6 +339,21 @@ export function createClient(access: Access, options: ClientOptions = {}): Clien
       }
     },
 
+    async versions(group) {
+      try {
+        const { versions, preferredVersion } = await askFor<DiscoveredGroup>({
+          doing: `ask in which versions ${group} is served`,
+          method: 'GET',
+          path: `/apis/${group}`,
+        })
+        const all = versions.map(({ version }) => version)
+        return preferredVersion ? [...new Set([preferredVersion.version, ...all])] : all
+      } catch (error) {
+        if (isNotServed(error)) return []
+        throw error
+      }
+    },
+
     async ready() {
       try {
         await ask({ doing: 'ask whether the API server is ready', method: 'GET', path: '/readyz' })
@@ -365,6 +382,11 @@ interface TokenRequest {
 
 interface Discovery {
   readonly resources: readonly { readonly name: string; readonly kind: string; readonly namespaced: boolean }[]
+}
+
+interface DiscoveredGroup {
+  readonly versions: readonly { readonly version: string }[]
+  readonly preferredVersion?: { readonly version: string }
 }
 
 function manager({ fieldManager }: Written): Query {

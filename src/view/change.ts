@@ -1,0 +1,23 @@
+// What is different between two pictures, one line for each object. Pure.
+import { labelOf, type Node } from './node.ts'
+import type { Picture } from './picture.ts'
+
+export function changesBetween(before: Picture | undefined, after: Picture): readonly string[] {
+  const old = before ? statesIn(before.tree) : new Map<string, string>()
+  const now = statesIn(after.tree)
+  return [
+    ...[...now].filter(([label, state]) => old.get(label) !== state).map(([label, state]) => `${label}: ${state}`),
+    ...[...old.keys()].filter((label) => !now.has(label)).map((label) => `${label}: gone`),
+  ]
+}
+
+// From the bottom up: what happens deep down is why something happens above.
+function statesIn(node: Node): ReadonlyMap<string, string> {
+  const below = node.children.flatMap((each) => [...statesIn(each)])
+  return new Map([...below, [labelOf(node), tell(node)]])
+}
+
+function tell({ state, standing, message }: Node): string {
+  const isWorthIt = message !== undefined && (standing === 'failed' || standing === 'asking')
+  return isWorthIt ? `${state}: ${message.replace(/\s+/g, ' ').trim()}` : state
+}
