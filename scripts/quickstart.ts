@@ -1,32 +1,39 @@
-// make quickstart: a management cluster of real parts on this machine, Terraform running on it by Kubernetes objects, and a
-// sample cluster going to Available. On a terminal it stays up until Ctrl-C; elsewhere it stops when it has shown everything.
-import { readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
-import { parseAllDocuments } from 'yaml'
+// make quickstart: a management cluster of real parts on this machine, and on it a cluster that goes to Available while one
+// watches; then one thing that goes wrong, explained. On a terminal it stays up until Ctrl-C; elsewhere it stops then.
+import { relative, resolve } from 'node:path'
+import { outputOf } from '../src/cli/output.ts'
+import { showTree, watchTree } from '../src/cli/tree.ts'
+import { createClient } from '../src/kube/client.ts'
+import { findAccess } from '../src/kube/find.ts'
+import { systemClock } from '../src/runtime/clock.ts'
 import { type Bed, startBed } from '../test/bed/bed.ts'
 import { conditionsOf } from '../test/bed/describe.ts'
 import type { KubeObject } from '../test/bed/kube.ts'
-import { tellControlPlaneMade, tellNetworkMade } from '../test/bed/standin.ts'
-import { startWorkload, type Workload } from '../test/bed/workload.ts'
-import { aBedCluster, aBedControlPlane, aCluster, aKubeconfigSecret } from '../test/given.ts'
+import { startWorkload } from '../test/bed/workload.ts'
+import { aCaptCluster, leadingTo, offlineSecret } from '../test/clusters.ts'
 import { elapsedLines } from './elapsed.ts'
 import { command, howToReach, untilInterrupted } from './stay.ts'
 
 const say = elapsedLines()
 const root = resolve(import.meta.dirname, '..')
-const examples = join(root, 'examples/terraform')
+const [namespace, name] = ['default', 'minimal']
+const { controlPlane } = aCaptCluster({ namespace, name })
+const patience = { withinSeconds: 180 }
 
 await command(async () => {
   console.log(
     'A management cluster of real parts (etcd, kube-apiserver, Cluster API core, OpenTofu), on this machine, offline.\n',
   )
+  const starting = startWorkload()
   const bed = await startBed({ say })
-  say('starting a workload cluster')
-  const workload = await startWorkload()
+  say('starting a further kube-apiserver, which takes the place of the one in EKS')
+  const workload = await starting
   try {
-    await runTerraform(bed)
-    await bringUpSample(bed, workload)
-    await showSample(bed)
+    await bed.kube.apply(offlineSecret(namespace, leadingTo(workload)))
+    await apply(bed, 'examples/offline/templates.yaml')
+    await apply(bed, 'examples/clusters/minimal.yaml')
+    await watchItComeUp(bed)
+    await letItFail(bed)
     await tellWhatToTry(bed)
   } catch (error) {
     throw new Error(`${(error as Error).message}\nlogs of every part: ${await bed.keepLogs()}`, { cause: error })
@@ -36,62 +43,63 @@ await command(async () => {
   console.log('\nstopped; nothing is left behind')
 })
 
-// One apply that converges and one that Terraform refuses, each told as it goes.
-async function runTerraform({ kube }: Bed): Promise<void> {
-  const [hello, failing] = [anApplyIn('hello.yaml'), anApplyIn('failing.yaml')]
-  for (const file of ['hello.yaml', 'failing.yaml']) {
-    say(`kubectl apply -f ${relative(root, join(examples, file))}`)
-    await kube.kubectl(['apply', '--namespace=default', '-f', join(examples, file)])
-  }
-  const follow = async (apply: KubeObject, end: string) => {
-    const said = new Set<string>()
-    await kube.see(apply, `says ${end}`, (seen) => {
-      const applied = conditionsOf(seen).find(({ type }) => type === 'Applied')
-      const line = `apply ${apply.metadata.name}: ${applied?.reason ?? 'new'}`
-      if (!said.has(line)) say(line)
-      said.add(line)
-      return applied?.reason === end
-    })
-  }
-  await Promise.all([follow(hello, 'Converged'), follow(failing, 'TerraformFailed')])
+async function apply({ kube }: Bed, file: string): Promise<void> {
+  say(`kubectl apply -f ${relative(root, resolve(root, file))}`)
+  await kube.kubectl(['apply', '--namespace', namespace, '-f', resolve(root, file)])
 }
 
-function anApplyIn(file: string): KubeObject {
-  const objects = parseAllDocuments(readFileSync(join(examples, file), 'utf8')).map((each) => each.toJS() as KubeObject)
-  const apply = objects.find(({ kind }) => kind === 'WorkspaceTemplateApply')
-  if (!apply) throw new Error(`${file} has no WorkspaceTemplateApply`)
-  return { ...apply, metadata: { ...apply.metadata, namespace: 'default' } }
+function looking({ kubeconfig }: Bed) {
+  const access = findAccess({ kubeconfig, env: {} })
+  return {
+    client: createClient(access, { userAgent: 'capt' }),
+    server: access.server.origin,
+    namespace,
+    name,
+    clock: systemClock,
+    now: () => new Date(),
+    out: outputOf(process.stdout, process.env, true),
+  }
 }
 
-async function bringUpSample({ kube }: Bed, workload: Workload): Promise<void> {
-  const namespace = 'default'
-  const cluster = aCluster({ namespace })
-  const network = aBedCluster({ namespace })
-  const controlPlane = aBedControlPlane({ namespace })
-
-  say('applying the sample: a Cluster, its network and its control plane')
-  await kube.apply(network, controlPlane, cluster)
-  await kube.see(controlPlane, 'is claimed by Cluster API', ({ metadata }) => metadata.ownerReferences !== undefined)
-  say('Cluster API has claimed them; filling in, by hand, what a provider reports')
-  await kube.apply(aKubeconfigSecret({ namespace, text: workload.kubeconfig }))
-  await tellNetworkMade(kube, network, workload)
-  await kube.seeCondition(cluster, 'InfrastructureReady', 'True')
-  say('the network is there')
-  await tellControlPlaneMade(kube, controlPlane)
-  await kube.seeCondition(cluster, 'Available', 'True', { withinSeconds: 90 })
+async function watchItComeUp(bed: Bed): Promise<void> {
+  console.log(`\n$ capt tree ${name} --watch`)
+  const view = looking(bed)
+  const interrupted = new AbortController()
+  process.once('SIGINT', () => interrupted.abort())
+  const ending = await watchTree({ ...view, until: 'available', signal: interrupted.signal })
+  view.client.close()
+  if (ending !== 'available') throw new Error('interrupted')
+  console.log('')
   say('the Cluster is Available: Cluster API reaches its API server')
+  await show(bed, 'kubectl', ['get', 'captcluster,captcontrolplane,workspacetemplateapply'])
+  await show(bed, 'clusterctl', ['describe', 'cluster', name])
 }
 
-async function showSample(bed: Bed): Promise<void> {
-  const show = async (args: readonly string[], program: 'kubectl' | 'clusterctl' = 'kubectl') => {
-    const output = program === 'kubectl' ? await bed.kube.kubectl(args) : await bed.clusterctl(args)
-    console.log(`\n$ ${program} ${args.join(' ')}\n${output.trimEnd()}`)
-  }
-  await show(['get', 'workspacetemplateapplies'])
-  await show(['get', 'workspacetemplateapply', 'hello', '--output=jsonpath={.status.outputs}'])
-  const ready = "{.status.conditions[?(@.type=='Ready')].message}"
-  await show(['get', 'workspacetemplateapply', 'failing', `--output=jsonpath=${ready}`])
-  await show(['describe', 'cluster', 'demo'], 'clusterctl')
+// What a night looks like on which an apply fails.
+async function letItFail(bed: Bed): Promise<void> {
+  const { kube } = bed
+  console.log('')
+  say('now something goes wrong: the template refuses a tag')
+  const tag = (value: string | null) => ({ spec: { additionalTags: { 'no-eks': value } } })
+  await kube.patch(controlPlane, tag('x'))
+  await kube.see(controlPlane, 'tells what failed', reads('EKSApplied', 'TerraformFailed'), patience)
+  console.log(`\n$ capt tree ${name}`)
+  const view = looking(bed)
+  await showTree(view)
+  view.client.close()
+  await kube.patch(controlPlane, tag(null))
+  await kube.see(controlPlane, 'is mended', reads('EKSApplied', 'Converged'), patience)
+  console.log('')
+  say('the tag is gone again, and all is well')
+}
+
+function reads(type: string, reason: string) {
+  return (object: KubeObject) => conditionsOf(object).some((each) => each.type === type && each.reason === reason)
+}
+
+async function show(bed: Bed, program: 'kubectl' | 'clusterctl', args: readonly string[]): Promise<void> {
+  const output = program === 'kubectl' ? await bed.kube.kubectl(args) : await bed.clusterctl(args)
+  console.log(`\n$ ${program} ${args.join(' ')}\n${output.trimEnd()}`)
 }
 
 async function tellWhatToTry(bed: Bed): Promise<void> {
@@ -106,14 +114,14 @@ What to try next:
   console.log(`
 ${howToReach(bed)}
 Try there, in this folder:
-  kubectl describe workspacetemplateapply failing        # what Terraform refused, and what to do
-  kubectl patch workspacetemplateapply failing --type=merge -p '{"spec":{"variables":{"size":3}}}'   # mend it
-  kubectl apply -f examples/terraform/chain.yaml         # one apply feeds another
-  kubectl apply -f examples/terraform/guarded.yaml       # its comments show a change that is held for approval
-  kubectl get workspacetemplateapplies --watch
-  kubectl delete workspacetemplateapply hello            # Terraform destroys what it built
-  kubectl --kubeconfig <(clusterctl get kubeconfig demo) get namespaces   # the workload cluster
-  kubectl delete cluster demo                            # and watch it go
+  capt tree ${name} --watch                              # leave it open beside what follows
+  clusterctl describe cluster ${name} --show-conditions all
+  kubectl --kubeconfig <(clusterctl get kubeconfig ${name}) get namespaces     # into the cluster
+  kubectl patch captcontrolplane ${name} --type=merge -p '{"spec":{"version":"v1.36.0"}}'                  # an upgrade, step by step
+  kubectl patch captcluster ${name} --type=merge -p '{"spec":{"additionalTags":{"no-vpc":"x"}}}'            # a failure: capt tree explains it
+  kubectl patch captcluster ${name} --type=merge -p '{"spec":{"additionalTags":null}}'                      # mended
+  kubectl apply -f examples/clusters/existing-vpc.yaml    # another cluster; examples/terraform has applies by themselves
+  kubectl delete cluster ${name}                         # EKS goes, then the VPC
 Ctrl-C here stops everything and leaves nothing behind.`)
   await untilInterrupted()
 }

@@ -1,7 +1,7 @@
 // A bed: a management cluster of real parts, ready to be lain on. `startBed` starts one, `onBed` takes one up that runs
 // already, knowing only its address; a test run starts one and every story takes it up.
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Located } from '../../tools/build.ts'
@@ -155,11 +155,14 @@ async function installKinds(kube: Kube): Promise<void> {
   await kube.kubectl(['apply', '--server-side', '--field-manager=bed', '-f', join(manifests, 'policies.yaml')])
 }
 
-const manifests = resolve(import.meta.dirname, '../../manifests')
+const root = resolve(import.meta.dirname, '../..')
+const manifests = join(root, 'manifests')
 
 function linkPrograms(folder: string, parts: BedParts): string {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
   for (const [name, file] of Object.entries(parts)) symlinkSync(file, join(bin, name))
+  const capt = [process.execPath, join(root, 'src/bin/capt.ts')].map((each) => JSON.stringify(each)).join(' ')
+  writeFileSync(join(bin, 'capt'), `#!/bin/sh\nexec ${capt} "$@"\n`, { mode: 0o755 })
   return bin
 }
