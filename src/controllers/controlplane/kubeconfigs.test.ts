@@ -227,7 +227,16 @@ describe('the state of the Secrets', () => {
     expect(does(seen)).toBe(ask) // nothing else is to be done: no write, no end of them
     const due = withSecrets(seen, { copies: new Map([...copies({ dueIn: 0 }), ['ca', foreign]]) })
     expect(does(due)).toBe(`${ask}, ${tokens}`)
+    expect(decide(due).wake).toEqual({ afterSeconds: 480 })
     expect(decide(seen).status).toMatchObject({ secretsReady: false })
+  })
+
+  test('while the first belongs to another, the second is renewed in time', () => {
+    const foreign = { secret: aSecretOf('demo-kubeconfig', 'kcp'), isIntact: false, isCurrent: false }
+    const mine = (how: object) => new Map([...copies(how), ['kubeconfig', foreign]] as const)
+    expect(decide(withSecrets(serving, { copies: mine({}), credential: fresh() })).wake).toEqual({ afterSeconds: 480 })
+    const due = withSecrets(serving, { copies: mine({ dueIn: 0 }), credential: fresh() })
+    expect(does(due)).toBe(`${ask}, apply Secret control-plane-kubeconfig`)
   })
 
   test('it says what is final and what is tried again', () => {

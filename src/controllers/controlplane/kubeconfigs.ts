@@ -215,19 +215,19 @@ export function renewed(seen: Seen): Pick<Access, 'effects' | 'againAfterSeconds
   return { effects, againAfterSeconds: soonest([isBehind ? patienceOf(seen) : undefined, untilRenewal(seen, effects)]) }
 }
 
-// Until the next moment at which the token in the Secret as it will be is due, or is over.
+// Until the next moment at which a token in the Secrets as they will be is due, or is over.
 function untilRenewal(
   { controlPlane, secrets: { copies }, now }: Seen,
   effects: readonly Effect[],
 ): number | undefined {
-  const name = copyName('kubeconfig', clusterNameOf(controlPlane))
-  const next = effects.flatMap((each) =>
-    each.do === 'apply' && each.object.metadata.name === name ? [each.object] : [],
-  )
-  const secret = next[0] ?? copies.get('kubeconfig')?.secret
-  const { expires, renews } = secret ? timesOf(secret) : {}
-  const moments = [renews, expires].filter((each) => each !== undefined && each > now)
-  return soonest(moments.map((each) => each && Math.ceil((each.getTime() - now.getTime()) / 1000)))
+  const written = effects.flatMap((each) => (each.do === 'apply' ? [each.object] : []))
+  const moments = roles.filter(isRenewed).flatMap((role) => {
+    const name = copyName(role, clusterNameOf(controlPlane))
+    const secret = written.find(({ metadata }) => metadata.name === name) ?? copies.get(role)?.secret
+    return secret ? Object.values(timesOf(secret)) : []
+  })
+  const seconds = moments.map((each) => each && Math.ceil((each.getTime() - now.getTime()) / 1000))
+  return soonest(seconds.filter((each) => each !== undefined && each > 0))
 }
 
 function isAnothers({ controlPlane }: Seen, { metadata: { ownerReferences = [] } }: Secret): boolean {
