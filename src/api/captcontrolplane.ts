@@ -112,7 +112,10 @@ const kubeconfig = () =>
       server: text({
         min: 1,
         max: 512,
-        matches: { pattern: '^https://[A-Za-z0-9.:-]+$', message: 'write an address such as https://10.0.0.1:443' },
+        matches: {
+          pattern: '^https://([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$',
+          message: 'write an address such as https://10.0.0.1:443',
+        },
       })
         .optional()
         .describe('Address to use instead of the one of the cluster, for example of a PrivateLink endpoint.'),

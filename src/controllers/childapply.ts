@@ -40,7 +40,7 @@ export function ownedBy({ apiVersion, kind, metadata: { name, uid = '' } }: Kube
 
 // An apply of that name may be somebody else's. One without a controller is taken for ours when it says whose cluster it is for:
 // whoever restores a backup may have stripped it of its owner.
-export function isOf(
+function isOf(
   { metadata: { ownerReferences = [], labels: marks = {} } }: Apply,
   owner: KubeObject,
   cluster: string,
@@ -54,9 +54,52 @@ export function isOf(
   )
 }
 
+// What has the name of an apply of ours: that apply, or somebody else's, which is left alone.
+export interface Found {
+  readonly apply: Apply | undefined
+  readonly taken: Apply | undefined
+}
+
+export function sortOut(found: Apply | undefined, owner: KubeObject, cluster: string): Found {
+  return found && isOf(found, owner, cluster) ? { apply: found, taken: undefined } : { apply: undefined, taken: found }
+}
+
 export function refTo(subject: KubeObject, name: string): Ref {
   const { namespace } = subject.metadata
   return { resource: WorkspaceTemplateApply, key: namespace === undefined ? { name } : { namespace, name } }
+}
+
+// It goes, and what it built stays when that is to be.
+export function letGo(apply: Apply, isRetained: boolean): readonly Effect[] {
+  const isForgotten = isRetained && !apply.spec.retainOnDelete
+  const at = { resource: WorkspaceTemplateApply, object: apply }
+  return [
+    ...(isForgotten ? [{ do: 'patch', ...at, change: { spec: { retainOnDelete: true } } } as const] : []),
+    ...(apply.metadata.deletionTimestamp === undefined ? [{ do: 'delete', ...at } as const] : []),
+  ]
+}
+
+export interface Leaving extends Found {
+  readonly name: string // of the apply
+  readonly isRetained: boolean
+  readonly finalizers: readonly string[]
+}
+
+// The owner stays until its apply is gone, which stays until its Workspace is.
+export function leave(
+  owner: KubeObject,
+  { name, apply, taken, isRetained, finalizers }: Leaving,
+): { readonly effects: readonly Effect[]; readonly why: string } {
+  if (!apply) {
+    const onceGone = taken ? [] : [refTo(owner, name)]
+    return {
+      effects: finalizers.map((finalizer) => ({ do: 'removeFinalizer', finalizer, onceGone })),
+      why: 'everything is gone',
+    }
+  }
+  const deleting = apply.status?.conditions?.find(({ type }) => type === 'Deleting')
+  const told = deleting?.status === 'True' ? deleting.message : ''
+  return { effects: letGo(apply, isRetained), why: `waits for ${tellObject(apply)}: ${told || 'it is told to go'}` }
 }
 
 // How its last run went: whether what it builds is there is another question.
@@ -90,6 +133,10 @@ const holds = new Set(['ApprovalRequired', 'AdoptionFrozen', 'ApplyInterrupted']
 export function runOf(apply: Apply): Run {
   const name = tellObject(apply)
   const { generation = 0, creationTimestamp = '' } = apply.metadata
+  if (apply.metadata.deletionTimestamp !== undefined) {
+    const why = `${name} is being deleted, and is made again when it is gone`
+    return { is: 'failed', reason: 'Deleting', why, sinceMs: undefined }
+  }
   const ready = apply.status?.conditions?.find(({ type }) => type === 'Ready')
   if (!ready)
     return {
@@ -104,6 +151,17 @@ export function runOf(apply: Apply): Run {
   if (ready.status === 'True') return { is: 'done', reason: ready.reason, why: '', sinceMs: undefined }
   const is = failures.has(ready.reason) ? 'failed' : holds.has(ready.reason) ? 'held' : 'running'
   return { is, reason: ready.reason, why: `${name}: ${ready.message || ready.reason}`, sinceMs: since }
+}
+
+// To Cluster API a failure told so is the end, and the predecessor told of every one: there is none now.
+export function noFailure(
+  before: { readonly failureReason?: unknown; readonly failureMessage?: unknown } = {},
+): JsonRecord {
+  const { failureReason, failureMessage } = before
+  return {
+    ...(failureReason !== undefined && { failureReason: null }),
+    ...(failureMessage !== undefined && { failureMessage: null }),
+  }
 }
 
 // What scripts of the predecessor read of it.

@@ -45,6 +45,11 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.code === 409 && error.reason !== 'AlreadyExists'
 }
 
+// An apply met fields that somebody else has set, and did not come by force: that does not pass by itself.
+export function isContested(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 409 && /Apply failed with \d+ conflict/.test(error.message)
+}
+
 // The API server will not have it, today or tomorrow: somebody must change something. What passes by itself is none of these.
 export function isRefused(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.isUnreachable) return false

@@ -5,7 +5,7 @@ import { vocabulary } from '../api/condition.ts'
 import { ConfigMap } from '../api/neighbours.ts'
 import type { KubeObject } from '../api/resource.ts'
 import { WorkspaceTemplate } from '../api/workspacetemplate.ts'
-import { isConflict } from '../kube/errors.ts'
+import { isConflict, isContested } from '../kube/errors.ts'
 import type { Effect, Plan } from './plan.ts'
 import { carryOut, type Hands } from './reconcile.ts'
 
@@ -119,7 +119,7 @@ test('what is made is not taken from somebody who was there unseen, and what is 
   const failure: unknown = await carry({ effects: [apply(configMap('child', { a: 'ours' }))] }).catch(
     (error: unknown) => error,
   )
-  expect(isConflict(failure), String(failure)).toBe(true)
+  expect(isContested(failure), String(failure)).toBe(true)
   const child = { namespace, name: 'child' }
   expect(await client.get(ConfigMap, child)).toMatchObject({ data: { a: 'theirs' } })
   cached.set('child', theirs)

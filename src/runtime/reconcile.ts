@@ -10,7 +10,7 @@ import type { Kind } from '../api/kind.ts'
 import { isRecord, isWithin, type JsonRecord } from '../api/record.ts'
 import { type KubeObject, keyOf, tellRef } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
-import { isConflict, isNotFound, NotLeading } from '../kube/errors.ts'
+import { isConflict, isContested, isNotFound, NotLeading } from '../kube/errors.ts'
 import type { Read } from './cache.ts'
 import type { Effect, Plan, Ref, Wake } from './plan.ts'
 
@@ -50,7 +50,8 @@ export async function carryOut(kind: Kind, subject: Subject, plan: Plan, hands: 
       break
     }
   }
-  const isNews = failure !== undefined && !isConflict(failure) && !(failure instanceof NotLeading)
+  const passes = failure instanceof NotLeading || (isConflict(failure) && !isContested(failure))
+  const isNews = failure !== undefined && !passes
   const told = failure ? plan.conditions.filter((each) => !isNewlyTrue(each, subject)) : plan.conditions
   const said = isNews ? [...told, writeFailed(failure?.message ?? '')] : told
   // What is leaving may be gone by now, its last finalizer with it.

@@ -1,5 +1,5 @@
 // The address of an API server, as templates write it and as Cluster API wants it: a host and a port, no scheme, no path. Pure.
-import { isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 
 export interface Endpoint {
   readonly host: string
@@ -9,11 +9,12 @@ export interface Endpoint {
 // A URL, a host with or without a port, an address of either kind. Undefined: it is none of these.
 export function readEndpoint(text: string): Endpoint | undefined {
   const written = text.trim()
-  if (isIPv6(written)) return { host: written, port: 443 }
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(written) ? written : `https://${written}`)
-  if (url?.protocol !== 'https:' || url.username || url.search || url.hash) return undefined
+  const bare = isIPv6(written) ? `[${written}]` : written
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(bare) ? bare : `https://${bare}`)
+  if (url?.protocol !== 'https:' || url.username || url.password || url.search || url.hash) return undefined
   const host = url.hostname.replace(/^\[(?<address>.*)\]$/, '$<address>')
   const port = url.port === '' ? 443 : Number(url.port)
+  if (isIPv4(host) && !written.includes(host)) return undefined // a URL may say 443 and mean 0.0.1.187
   return /^[A-Za-z0-9.:-]+$/.test(host) && host.length <= 512 && port > 0 ? { host, port } : undefined
 }
 

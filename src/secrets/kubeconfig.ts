@@ -4,7 +4,7 @@ import { type Kubeconfig, parseKubeconfig } from '../api/kubeconfig.ts'
 import { type Sealed, seal } from '../api/sealed.ts'
 import { readCertificates } from './certificate.ts'
 import { readEndpoint, tellEndpoint } from './endpoint.ts'
-import { type Span, spanOf } from './token.ts'
+import { endOf } from './token.ts'
 
 // How an API server is reached, and as whom.
 export interface Way {
@@ -19,7 +19,7 @@ export interface Way {
 export interface Usable {
   readonly is: 'usable'
   readonly way: Way
-  readonly span: Span | undefined // of its token
+  readonly expires: Date | undefined // its token; undefined: it does not say
 }
 
 export interface Unusable {
@@ -40,7 +40,7 @@ export function judgeKubeconfig(text: Sealed, now: Date): Usable | Unusable {
   if (!user) return unusable(`context ${name} names a user that it does not have`)
 
   const { server, 'certificate-authority-data': authority, 'tls-server-name': serverName } = cluster
-  if (server === undefined || !readEndpoint(server))
+  if (server === undefined || !/^https:/i.test(server) || !readEndpoint(server))
     return unusable('server is not an address such as https://host:443')
   if (cluster['insecure-skip-tls-verify']) return unusable('insecure-skip-tls-verify is set: give the CA instead')
   if (authority === undefined) return unusable('it has no certificate-authority-data')
@@ -51,15 +51,15 @@ export function judgeKubeconfig(text: Sealed, now: Date): Usable | Unusable {
   if (user['auth-provider'])
     return unusable('its user has an auth-provider, which Cluster API does not know: give a token')
   const { token, 'client-certificate-data': certificate, 'client-key-data': key } = user
-  const span = token === undefined ? undefined : spanOf(token)
-  if (span && span.until <= now) return unusable('its token has expired')
   if (token === undefined && (certificate === undefined || key === undefined))
     return unusable('its user has neither a token nor client-certificate-data with client-key-data')
+  const expires = token === undefined ? undefined : endOf(token)
+  if (expires && expires <= now) return unusable('its token has expired')
+  const shown = certificate === undefined ? undefined : readCertificates(certificate)
+  if (token === undefined && shown === undefined) return unusable('client-certificate-data is no certificate')
   const identity =
-    token === undefined
-      ? { certificate: decoded(certificate ?? ''), key: seal(decoded(key ?? '')) }
-      : { token: seal(token) }
-  return { is: 'usable', span, way: { server, ca, ...(serverName && { serverName }), ...identity } }
+    token === undefined ? { certificate: shown ?? '', key: seal(decoded(key ?? '')) } : { token: seal(token) }
+  return { is: 'usable', expires, way: { server, ca, ...(serverName && { serverName }), ...identity } }
 }
 
 function parsed(text: Sealed): Kubeconfig | string {
@@ -93,9 +93,10 @@ export function writeKubeconfig(cluster: string, way: Way): Sealed {
 export function writeUserKubeconfig(
   cluster: string,
   way: Pick<Way, 'server' | 'ca' | 'serverName'>,
-  eks: { readonly name: string; readonly region: string },
+  eks: { readonly name: string; readonly region: string | undefined }, // undefined: it is their own
 ): string {
-  const args = ['eks', 'get-token', '--cluster-name', eks.name, '--region', eks.region]
+  const { name, region } = eks
+  const args = ['eks', 'get-token', '--cluster-name', name, ...(region === undefined ? [] : ['--region', region])]
   const exec = {
     apiVersion: 'client.authentication.k8s.io/v1beta1',
     command: 'aws',

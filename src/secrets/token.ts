@@ -1,4 +1,4 @@
-// From when until when a bearer token is good, as far as it says so itself; and when to have the next one. Pure.
+// Until when a bearer token is good, as far as it says so itself; and when to have the next one. Pure.
 import { hash } from 'node:crypto'
 import { isRecord, readJson } from '../api/record.ts'
 
@@ -8,30 +8,32 @@ export interface Span {
 }
 
 // Undefined: it does not say.
-export function spanOf(token: string): Span | undefined {
-  return token.startsWith(awsPrefix) ? spanOfAws(token.slice(awsPrefix.length)) : spanOfJwt(token)
+export function endOf(token: string): Date | undefined {
+  return token.startsWith(awsPrefix) ? endOfAws(token.slice(awsPrefix.length)) : endOfJwt(token)
 }
 
 const awsPrefix = 'k8s-aws-v1.'
 const awsMs = 14 * 60_000 // it is taken for 15 minutes, by clocks that differ
 
 // A request to AWS, signed at a moment.
-function spanOfAws(encoded: string): Span | undefined {
+function endOfAws(encoded: string): Date | undefined {
   const url = URL.parse(Buffer.from(encoded, 'base64url').toString('utf8'))
   const [, day, time] = /^(\d{8})T(\d{6})Z$/.exec(url?.searchParams.get('X-Amz-Date') ?? '') ?? []
   if (!day || !time) return undefined
-  const from = new Date(`${day.replace(/^(....)(..)/, '$1-$2-')}T${time.replace(/^(..)(..)/, '$1:$2:')}Z`)
-  return Number.isNaN(from.getTime()) ? undefined : { from, until: new Date(from.getTime() + awsMs) }
+  const signed = Date.parse(`${day.replace(/^(....)(..)/, '$1-$2-')}T${time.replace(/^(..)(..)/, '$1:$2:')}Z`)
+  return moment(signed + awsMs)
 }
 
-function spanOfJwt(token: string): Span | undefined {
+function endOfJwt(token: string): Date | undefined {
   const [, body] = token.split('.')
   const claims = body === undefined ? undefined : readJson(Buffer.from(body, 'base64url').toString('utf8'))
-  if (!isRecord(claims)) return undefined
-  const { iat, exp } = claims
-  if (typeof exp !== 'number' || !Number.isFinite(exp)) return undefined
-  const from = typeof iat === 'number' && iat < exp ? iat : exp
-  return { from: new Date(from * 1000), until: new Date(exp * 1000) }
+  return isRecord(claims) && typeof claims['exp'] === 'number' ? moment(claims['exp'] * 1000) : undefined
+}
+
+// There are numbers that no calendar has.
+function moment(ms: number): Date | undefined {
+  const date = new Date(ms)
+  return Number.isNaN(date.getTime()) ? undefined : date
 }
 
 const longMs = 3_600_000

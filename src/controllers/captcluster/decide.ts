@@ -1,21 +1,20 @@
 // What the network of a cluster needs next, given what we see. No I/O, no clock, no memory.
 import { CAPTCluster } from '../../api/captcluster.ts'
-import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isTexts, type JsonRecord } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
-import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
-import { ask, isOf, oldStatusOf, refTo, runOf } from '../childapply.ts'
+import { ask, type Found, leave, letGo, noFailure, oldStatusOf, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
-import { type OwnerCluster, ownerKeyOf, tellGone } from '../ownercluster.ts'
+import { type OwnerCluster, tellGone } from '../ownercluster.ts'
 
-export interface Seen {
+export interface Seen extends Found {
   readonly captCluster: CAPTCluster
   readonly cluster: OwnerCluster
   readonly controlPlane: CAPTControlPlane | undefined // of the same Cluster, when it is one of ours
-  readonly apply: WorkspaceTemplateApply | undefined // of the name that ours has
 }
 
 const say = vocabulary(CAPTCluster.words)
@@ -68,10 +67,13 @@ function live(seen: Seen): Plan {
   const { effects, vpc, vpcId, status = {} } = networkOf(seen, cluster)
   const ready = vpcId === undefined ? 'NotProvisioned' : 'Provisioned'
   const before = captCluster.status?.conditions
+  const wasThere = before?.some(({ type, status: is }) => type === 'VPCReady' && is === 'True')
+  const isNews = ({ reason, status: is }: Said) => reason !== 'VPCCreating' && !(is === 'True' && wasThere)
   return {
-    effects: [...effects, ...news([vpc], before, ({ reason }) => reason !== 'VPCCreating')],
+    effects: [...effects, ...news([vpc], before, isNews)],
     conditions: [say('Ready', ready, vpc.message), vpc, say('Paused', 'NotPaused'), say('Deleting', 'NotDeleting')],
     status: {
+      ...noFailure(captCluster.status),
       ready: vpcId !== undefined,
       ...(vpcId !== undefined && { vpcId, initialization: { provisioned: true } }),
       ...status,
@@ -91,24 +93,22 @@ function networkOf(seen: Seen, cluster: Cluster): Network {
 
 // What we built before it was called existing is not ours any more: it is let go, with its state.
 function existing({ captCluster, apply }: Seen, vpcId: string): Network {
-  const isOurs = apply && isOf(apply, captCluster, clusterOf(captCluster))
   const { private: inner, public: outer } = captCluster.spec.existingSubnets ?? {}
   const message =
     inner || outer ? '' : 'it names no subnets, and the control plane waits for them: set spec.existingSubnets'
   return {
-    effects: isOurs ? [...retain(apply), { do: 'delete', resource: WorkspaceTemplateApply, object: apply }] : [],
+    effects: apply ? letGo(apply, true) : [],
     vpc: say('VPCReady', 'ExistingVPCUsed', message),
     vpcId,
   }
 }
 
 function built(seen: Seen, cluster: Cluster, templateRef: { readonly name: string }): Network {
-  const { captCluster, apply } = seen
+  const { captCluster, apply, taken } = seen
   const { name: clusterName } = cluster.metadata
-  const vpcId = captCluster.status?.vpcId
-  if (apply && !isOf(apply, captCluster, clusterName)) {
-    const message = `${tellObject(apply)} is not of this network, and is left alone: delete it, or make a CAPTCluster of another name`
-    return { effects: [], vpc: say('VPCReady', 'VPCCreationFailed', message), vpcId }
+  if (taken) {
+    const message = `${tellObject(taken)} is not of this network, and is left alone: delete it, or make a CAPTCluster of another name`
+    return { effects: [], vpc: say('VPCReady', 'VPCCreationFailed', message), vpcId: undefined }
   }
   const { region, providerConfigRef, destructiveChanges, additionalTags, vpcConfig } = captCluster.spec
   const wish = ask(captCluster, {
@@ -129,8 +129,9 @@ function built(seen: Seen, cluster: Cluster, templateRef: { readonly name: strin
       ...(destructiveChanges && { destructiveChanges }),
     },
   })
-  if (!apply) return { effects: [wish], vpc: say('VPCReady', 'VPCCreating', 'Terraform is asked for the VPC'), vpcId }
-  return { effects: [wish], ...told(seen, apply) }
+  if (apply) return { effects: [wish], ...told(seen, apply) }
+  const message = `Terraform is asked for the VPC by template ${templateRef.name}`
+  return { effects: [wish], vpc: say('VPCReady', 'VPCCreating', message), vpcId: undefined }
 }
 
 function told(seen: Seen, apply: WorkspaceTemplateApply): Omit<Network, 'effects'> {
@@ -147,7 +148,7 @@ function told(seen: Seen, apply: WorkspaceTemplateApply): Omit<Network, 'effects
           ? say('VPCReady', 'VPCCreationFailed', lacksId)
           : say('VPCReady', 'VPCCreating', run.why)
         : say('VPCReady', 'VPCCreated', run.why || tellRetained(seen))
-  const zones = isTexts(azs) && run.is === 'done' ? azs.map((name) => ({ name, controlPlane: true })) : undefined
+  const zones = isTexts(azs) && run.is === 'done' ? zonesOf(azs) : undefined
   return {
     vpc,
     vpcId,
@@ -159,43 +160,37 @@ function told(seen: Seen, apply: WorkspaceTemplateApply): Omit<Network, 'effects
   }
 }
 
+// A list of subnets' zones names each more than once.
+function zonesOf(azs: readonly string[]): readonly JsonRecord[] {
+  return [...new Set(azs)].filter((name) => name !== '').map((name) => ({ name, controlPlane: true }))
+}
+
+function isAsked({ spec }: CAPTCluster): boolean {
+  return spec.retainOnDelete || spec.retainVpcOnDelete === true
+}
+
 // A cluster that stays needs its network. Once its control plane is gone nobody says so any more, but for the apply.
-function isRetained({ captCluster: { spec }, controlPlane, apply }: Seen): boolean {
-  const isKnown = controlPlane && controlPlane.metadata.deletionTimestamp === undefined
-  const isAsked = spec.retainOnDelete || spec.retainVpcOnDelete === true
-  return isAsked || (isKnown ? controlPlane.spec.retainOnDelete : apply?.spec.retainOnDelete === true)
+function isRetained({ captCluster, cluster, controlPlane, apply }: Seen): boolean {
+  if (isAsked(captCluster)) return true
+  if (controlPlane) return controlPlane.spec.retainOnDelete
+  const isAnothers = typeof cluster === 'object' && cluster.spec?.controlPlaneRef?.kind !== CAPTControlPlane.kind
+  return !isAnothers && apply?.spec.retainOnDelete === true
 }
 
 function tellRetained(seen: Seen): string {
-  const { spec } = seen.captCluster
-  const isAsked = spec.retainOnDelete || spec.retainVpcOnDelete === true
-  return isRetained(seen) && !isAsked ? 'it stays when it is deleted: the control plane in it is retained' : ''
-}
-
-function retain(apply: WorkspaceTemplateApply): readonly Effect[] {
-  if (apply.spec.retainOnDelete) return []
-  return [{ do: 'patch', resource: WorkspaceTemplateApply, object: apply, change: { spec: { retainOnDelete: true } } }]
+  const isForIt = isRetained(seen) && !isAsked(seen.captCluster)
+  return isForIt ? 'it stays when it is deleted: the control plane in it is retained' : ''
 }
 
 function leaving(seen: Seen): Plan {
-  const { captCluster, apply } = seen
-  const isOurs = apply && isOf(apply, captCluster, clusterOf(captCluster))
-  if (!isOurs) {
-    const onceGone = apply ? [] : [refTo(captCluster, networkApplyName(captCluster))]
-    const effects = Object.values(finalizer).map(
-      (each): Effect => ({ do: 'removeFinalizer', finalizer: each, onceGone }),
-    )
-    return { effects, conditions: goes('everything is gone'), wake: 'onChange' }
-  }
-  const isGoing = apply.metadata.deletionTimestamp !== undefined
-  const remove: Effect = { do: 'delete', resource: WorkspaceTemplateApply, object: apply }
-  const deleting = apply.status?.conditions?.find(({ type }) => type === 'Deleting')
-  const why = isGoing && deleting?.status === 'True' ? deleting.message : 'it is told to go'
-  return {
-    effects: isGoing ? [] : [...(isRetained(seen) ? retain(apply) : []), remove],
-    conditions: goes(`waits for ${tellObject(apply)}: ${why}`),
-    wake: 'onChange',
-  }
+  const { captCluster } = seen
+  const { effects, why } = leave(captCluster, {
+    ...seen,
+    name: networkApplyName(captCluster),
+    isRetained: isRetained(seen),
+    finalizers: Object.values(finalizer),
+  })
+  return { effects, conditions: goes(why), wake: 'onChange' }
 }
 
 function goes(message: string): readonly Said[] {
@@ -205,8 +200,4 @@ function goes(message: string): readonly Said[] {
 // The one that the predecessor wrote down is found under its old name.
 export function networkApplyName({ metadata, spec }: CAPTCluster): string {
   return spec.workspaceTemplateApplyName ?? `${metadata.name}-vpc`
-}
-
-function clusterOf(captCluster: CAPTCluster): string {
-  return ownerKeyOf(captCluster)?.name ?? ''
 }

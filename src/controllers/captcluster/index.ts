@@ -6,7 +6,7 @@ import { type Key, keyOf } from '../../api/resource.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { applies, controller, deletes, gets, itself, mapped, ownerOf } from '../../runtime/controller.ts'
-import { refTo } from '../childapply.ts'
+import { refTo, sortOut } from '../childapply.ts'
 import { namedBy, ofCluster, ownerClusterOf, ownerKeyOf } from '../ownercluster.ts'
 import { decide, networkApplyName } from './decide.ts'
 
@@ -28,12 +28,13 @@ export const captClusterController = controller({
   ],
   observe(read, captCluster: CAPTCluster) {
     const cluster = ownerClusterOf(read, captCluster)
+    const found = read.get(WorkspaceTemplateApply, refTo(captCluster, networkApplyName(captCluster)).key)
     return {
       captCluster,
       cluster,
       controlPlane:
         typeof cluster === 'object' ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane) : undefined,
-      apply: read.get(WorkspaceTemplateApply, refTo(captCluster, networkApplyName(captCluster)).key),
+      ...sortOut(found, captCluster, ownerKeyOf(captCluster)?.name ?? ''),
     }
   },
   decide,

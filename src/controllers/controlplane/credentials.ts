@@ -11,13 +11,14 @@ import { getIfThere } from '../../kube/ifthere.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { readConnection } from '../../secrets/connection.ts'
-import { copyName, isCurrent, isIntact, isRenewed, type Role, roles, timesOf } from '../../secrets/copies.ts'
+import { copyName, isCurrent, isIntact, type Role, roles } from '../../secrets/copies.ts'
 import { judgeKubeconfig } from '../../secrets/kubeconfig.ts'
 import { ownedBy } from '../childapply.ts'
 import { clusterNameOf, connectionName, eksNameOf, regionOf } from './eks.ts'
+import { isFine } from './kubeconfigs.ts'
 import type { Outside } from './outside.ts'
 import type { Answer, Copy, Secrets, Seen } from './seen.ts'
-import { freshOf, makeCredential } from './sources.ts'
+import { makeCredential, materialOf } from './sources.ts'
 
 type Around = Omit<Seen, 'secrets' | 'cluster'> & { readonly cluster: Cluster }
 
@@ -38,9 +39,18 @@ export async function lookAtSecrets(read: Read, live: Live, outside: Outside, ar
     return { ...seen, connection: 'unread', credential: { is: 'kept' }, answer: await kept() }
   const connection = readConnection(eks.status.outputs, (await getIfThere(live, Secret, connectionKey))?.data)
   const made = await makeCredential(outside, around, connection, async () => wayKept(live, controlPlane, copies, now))
-  if (made.is === 'made')
-    return { ...seen, connection, credential: freshOf(around, made), answer: await outside.greet(made.way) }
-  return { ...seen, connection, credential: made, answer: await kept() }
+  if (made.is !== 'made') return { ...seen, connection, credential: made, answer: await kept() }
+  const answer = await outside.greet(made.way)
+  return {
+    ...seen,
+    connection,
+    credential: { is: 'fresh', material: materialOf(around, made), answer },
+    answer: answer.is === 'yes' ? answer : orElse(await kept(), answer),
+  }
+}
+
+function orElse(one: Answer, other: Answer): Answer {
+  return one.is === 'unasked' ? other : one
 }
 
 function beside({ metadata: { namespace } }: CAPTControlPlane, name: string): Key {
@@ -75,12 +85,6 @@ function copiesOf(read: Read, controlPlane: CAPTControlPlane, revision: string):
   )
 }
 
-function isFine(role: Role, copy: Copy | undefined, now: Date): boolean {
-  if (!copy?.isIntact || !copy.isCurrent) return false
-  const { expires, renews = expires } = timesOf(copy.secret)
-  return !isRenewed(role) || renews === undefined || renews > now
-}
-
 // Secrets of the right type are watched. One of another type may have a name that is ours: it is looked for when a copy is still
 // missing though the cluster has been there for a while.
 async function inTheWayOf(live: Live, { controlPlane, eks, now }: Around, copies: ReadonlyMap<Role, Copy>) {
@@ -88,9 +92,7 @@ async function inTheWayOf(live: Live, { controlPlane, eks, now }: Around, copies
   if (!(sinceMs > usualMs)) return []
   const names = roles.filter((role) => !copies.has(role)).map((role) => copyName(role, clusterNameOf(controlPlane)))
   const found = await Promise.all(names.map(async (name) => getIfThere(live, Secret, beside(controlPlane, name))))
-  return found
-    .filter((each) => each !== undefined && each.type !== clusterSecretType)
-    .filter((each) => each !== undefined)
+  return found.filter((each) => each !== undefined).filter(({ type }) => type !== clusterSecretType)
 }
 
 const usualMs = 5000

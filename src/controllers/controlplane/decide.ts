@@ -1,14 +1,12 @@
 // What a control plane needs next, given what we see: the order of its stages. No I/O, no clock, no memory.
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary } from '../../api/condition.ts'
-import { tellObject } from '../../api/resource.ts'
-import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
-import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
-import { isOf, refTo } from '../childapply.ts'
+import { idle, type Plan, stageOf } from '../../runtime/plan.ts'
+import { leave } from '../childapply.ts'
 import { tellGone } from '../ownercluster.ts'
-import { clusterNameOf, eksApplyName } from './eks.ts'
+import { eksApplyName } from './eks.ts'
 import { finalizer } from './finalizer.ts'
-import { renewed, untilRenewal } from './kubeconfigs.ts'
+import { renewed } from './kubeconfigs.ts'
 import { live } from './live.ts'
 import type { Seen } from './seen.ts'
 
@@ -43,41 +41,24 @@ function waiting(why: string): Plan {
 function paused(seen: Seen): Plan {
   const isLeaving = seen.controlPlane.metadata.deletionTimestamp !== undefined
   const said = isLeaving ? [say('Deleting', 'Deleting', 'waits while it is paused')] : []
-  const afterSeconds = untilRenewal(seen)
+  const { effects, againAfterSeconds: afterSeconds } = renewed(seen)
   return {
-    effects: renewed(seen),
+    effects,
     conditions: [say('Paused', 'Paused'), ...said],
     others: 'stay',
     wake: afterSeconds === undefined ? 'onChange' : { afterSeconds },
   }
 }
 
-function leaving({ controlPlane, eks }: Seen): Plan {
-  const name = eksApplyName(controlPlane)
-  if (!eks || !isOf(eks, controlPlane, clusterNameOf(controlPlane))) {
-    const onceGone = eks ? [] : [refTo(controlPlane, name)]
-    return {
-      effects: [{ do: 'removeFinalizer', finalizer, onceGone }],
-      conditions: goes('everything is gone'),
-      wake: 'onChange',
-    }
-  }
-  const isGoing = eks.metadata.deletionTimestamp !== undefined
-  const retain: Effect = {
-    do: 'patch',
-    resource: WorkspaceTemplateApply,
-    object: eks,
-    change: { spec: { retainOnDelete: true } },
-  }
-  const isForgotten = controlPlane.spec.retainOnDelete && !eks.spec.retainOnDelete
-  const remove: Effect = { do: 'delete', resource: WorkspaceTemplateApply, object: eks }
-  const deleting = eks.status?.conditions?.find(({ type }) => type === 'Deleting')
-  const why = isGoing && deleting?.status === 'True' ? deleting.message : 'it is told to go'
-  return {
-    effects: isGoing ? [] : [...(isForgotten ? [retain] : []), remove],
-    conditions: goes(`waits for ${tellObject(eks)}: ${why}`),
-    wake: 'onChange',
-  }
+function leaving({ controlPlane, eks, taken }: Seen): Plan {
+  const { effects, why } = leave(controlPlane, {
+    name: eksApplyName(controlPlane),
+    apply: eks,
+    taken,
+    isRetained: controlPlane.spec.retainOnDelete,
+    finalizers: [finalizer],
+  })
+  return { effects, conditions: goes(why), wake: 'onChange' }
 }
 
 function goes(message: string): readonly Said[] {

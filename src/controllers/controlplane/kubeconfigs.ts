@@ -2,14 +2,12 @@
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary, wasSaid } from '../../api/condition.ts'
 import { type Cluster, Secret } from '../../api/neighbours.ts'
-import { isWithin } from '../../api/record.ts'
 import { keyOf, tellRef } from '../../api/resource.ts'
 import type { Effect } from '../../runtime/plan.ts'
-import { type Connection, readConnection } from '../../secrets/connection.ts'
-import { copyOf, isRenewed, type Material, type Role, roles, timesOf } from '../../secrets/copies.ts'
-import { tellEndpoint } from '../../secrets/endpoint.ts'
+import { copyName, copyOf, isRenewed, type Material, type Role, roles, timesOf } from '../../secrets/copies.ts'
 import { ownedBy, type Run } from '../childapply.ts'
 import { clusterNameOf, connectionName } from './eks.ts'
+import { endpointOf } from './endpoint.ts'
 import type { Copy, Seen } from './seen.ts'
 
 const say = vocabulary(CAPTControlPlane.words)
@@ -25,7 +23,7 @@ export interface Access {
 
 // `run` is of the EKS cluster; undefined: Terraform was not asked for one yet.
 export function accessOf(seen: Seen, cluster: Cluster, run: Run | undefined): Access {
-  const { controlPlane, secrets, now } = seen
+  const { controlPlane, secrets } = seen
   const course = courseOf(seen, run)
   const endpoint = endpointOf(seen, cluster)
   const isUsable = course.secrets.status === 'True' && endpoint.said.status === 'True'
@@ -36,11 +34,13 @@ export function accessOf(seen: Seen, cluster: Cluster, run: Run | undefined): Ac
     : secrets.answer.is === 'no'
       ? say('Available', 'NotAnswering', tellSilence(seen, secrets.answer.why))
       : run === undefined || run.is !== 'done'
-        ? say('Available', 'NotCreated', run?.why ?? 'Terraform was not asked for the control plane yet')
+        ? say('Available', 'NotCreated', run?.why ?? `Terraform was not asked for ${clusterNameOf(controlPlane)} yet`)
         : say(
             'Available',
             'ConnectionIncomplete',
-            isUsable ? 'the API server was not asked yet' : (lacking([course.secrets, endpoint.said]) ?? ''),
+            isUsable
+              ? `the API server of ${clusterNameOf(controlPlane)} was not asked yet`
+              : (lacking([course.secrets, endpoint.said]) ?? ''),
           )
   return {
     effects: [...course.effects, ...(isServing || wasBegun ? endpoint.effects : []), ...counted(course, controlPlane)],
@@ -49,9 +49,9 @@ export function accessOf(seen: Seen, cluster: Cluster, run: Run | undefined): Ac
     available,
     isServing,
     againAfterSeconds: soonest([
-      course.isUnsettled || secrets.answer.is === 'no' ? patienceOf(controlPlane, now) : undefined,
+      course.isUnsettled || secrets.answer.is === 'no' ? patienceOf(seen) : undefined,
       ...(course.isSettling ? [1] : []),
-      untilRenewal(seen),
+      untilRenewal(seen, course.effects),
     ]),
   }
 }
@@ -82,35 +82,44 @@ interface Course {
 
 type Fault = 'ForeignSecret' | 'WrongType' | 'Incomplete' | 'NoCredential' | 'NotAnswering'
 
-// The seed's machine: WaitingForSecret, ValidatingSecret, Ready, Failed. What is good stays in place, and keeps it Ready.
+// A Secret that belongs to somebody else is left alone; the others are looked after all the same.
 function courseOf(seen: Seen, run: Run | undefined): Course {
-  const { secrets } = seen
-  const all = [...secrets.copies.values()].map(({ secret }) => secret).concat(secrets.inTheWay)
-  const foreign = all.find((each) => isAnothers(seen, each))
-  if (foreign) {
-    const message = `${tellRef(Secret, keyOf(foreign))} belongs to ${tellOwner(foreign)}, and is left alone: delete it, or give the Cluster another name`
-    return { effects: [], secrets: say('SecretsReady', 'Failed', message), fault: 'ForeignSecret' }
+  const { copies, inTheWay } = seen.secrets
+  const foreign = [...copies.values()]
+    .map(({ secret }) => secret)
+    .concat(inTheWay)
+    .find((each) => isAnothers(seen, each))
+  const course = clear(seen) ?? machine(seen, run)
+  if (!foreign) return course
+  const message = `${tellRef(Secret, keyOf(foreign))} belongs to ${tellOwner(foreign)}, and is left alone: delete it, or give the Cluster another name`
+  return { ...course, secrets: say('SecretsReady', 'Failed', message), fault: 'ForeignSecret' }
+}
+
+// The type of a Secret cannot be changed.
+function clear(seen: Seen): Course | undefined {
+  const inTheWay = seen.secrets.inTheWay.filter((each) => !isAnothers(seen, each))
+  if (inTheWay.length === 0) return undefined
+  const message = `${inTheWay.map((each) => tellRef(Secret, keyOf(each))).join(', ')} has another type than cluster.x-k8s.io/secret, and is made anew`
+  return {
+    effects: inTheWay.map((object) => ({ do: 'delete', resource: Secret, object })),
+    secrets: say('SecretsReady', 'ValidatingSecret', message),
+    isSettling: true,
+    fault: 'WrongType',
   }
-  if (secrets.inTheWay.length > 0) {
-    const remove = secrets.inTheWay.map((object): Effect => ({ do: 'delete', resource: Secret, object }))
-    const message = `${secrets.inTheWay.map((each) => tellRef(Secret, keyOf(each))).join(', ')} has another type than cluster.x-k8s.io/secret, and is made anew`
-    return {
-      effects: remove,
-      secrets: say('SecretsReady', 'ValidatingSecret', message),
-      isSettling: true,
-      fault: 'WrongType',
-    }
-  }
-  const { credential, answer } = secrets
+}
+
+// The seed's machine: WaitingForSecret, ValidatingSecret, Ready, Failed. What is good stays in place, and keeps it Ready.
+function machine(seen: Seen, run: Run | undefined): Course {
+  const { credential, answer } = seen.secrets
   switch (credential.is) {
     case 'kept': {
-      const wasBegun = seen.controlPlane.status?.initialization?.controlPlaneInitialized === true
-      return answer.is === 'yes' || wasBegun
-        ? { effects: [], secrets: say('SecretsReady', 'Ready') }
-        : {
-            effects: [],
-            secrets: say('SecretsReady', 'ValidatingSecret', 'the API server has not answered with them yet'),
-          }
+      // One that nobody ever answered to is not good by lying there.
+      const before = seen.controlPlane.status?.conditions?.find(({ type }) => type === 'SecretsReady')
+      if (answer.is === 'yes' || before?.status === 'True')
+        return { effects: [], secrets: say('SecretsReady', 'Ready') }
+      const why = answer.is === 'no' ? `: ${answer.why}` : ''
+      const message = `the API server has not answered yet with Secret ${copyName('kubeconfig', clusterNameOf(seen.controlPlane))}${why}`
+      return { effects: [], secrets: say('SecretsReady', 'ValidatingSecret', message) }
     }
     case 'none': {
       const lack = lackOf(seen, run)
@@ -123,16 +132,13 @@ function courseOf(seen: Seen, run: Run | undefined): Course {
       return { ...course, isUnsettled: !credential.isFinal, fault: 'NoCredential' }
     }
     case 'fresh': {
-      if (answer.is === 'yes')
-        return { effects: write(seen, credential.material), secrets: say('SecretsReady', 'Ready') }
-      const why = answer.is === 'no' ? answer.why : 'it was not asked'
-      const said = say(
-        'SecretsReady',
-        'ValidatingSecret',
-        `the API server does not answer with the new kubeconfig: ${why}`,
-      )
+      const { material, answer: told } = credential
+      if (told.is === 'yes') return { effects: write(seen, material), secrets: say('SecretsReady', 'Ready') }
+      const why = told.is === 'no' ? told.why : 'it was not asked'
+      const message = `the API server does not answer with the new kubeconfig: ${why}`
+      const said = say('SecretsReady', 'ValidatingSecret', message)
       if (isGood(seen)) return { ...keptOr(seen, said), isUnsettled: true, fault: 'NotAnswering' }
-      return { effects: write(seen, credential.material), secrets: said, isUnsettled: true, fault: 'NotAnswering' }
+      return { effects: write(seen, material), secrets: said, isUnsettled: true, fault: 'NotAnswering' }
     }
   }
 }
@@ -168,33 +174,62 @@ function lackOf({ controlPlane, eks, secrets: { connection } }: Seen, run: Run |
   return run.is === 'done' ? say('SecretsReady', 'Failed', message) : say('SecretsReady', 'WaitingForSecret', message)
 }
 
-function write({ controlPlane, secrets: { copies, revision } }: Seen, material: Material): readonly Effect[] {
+// As it should be, and good for a while.
+export function isFine(role: Role, copy: Copy | undefined, now: Date): boolean {
+  return copy?.isIntact === true && copy.isCurrent && !(isRenewed(role) && isDue(copy, now))
+}
+
+function isDue({ secret }: Copy, now: Date): boolean {
+  const { expires, renews = expires } = timesOf(secret)
+  return renews !== undefined && renews <= now
+}
+
+// What is not fine and is ours to write. The two with a token in them have the same one.
+function write(seen: Seen, material: Material): readonly Effect[] {
+  const { copies, inTheWay } = seen.secrets
+  const isTaken = (role: Role) => {
+    const name = copyName(role, clusterNameOf(seen.controlPlane))
+    const secret = copies.get(role)?.secret ?? inTheWay.find(({ metadata }) => metadata.name === name)
+    return secret !== undefined && isAnothers(seen, secret)
+  }
+  const due = roles.filter((role) => !isTaken(role) && !isFine(role, copies.get(role), seen.now))
+  const isTokenDue = due.some(isRenewed)
+  const all = roles.filter((role) => due.includes(role) || (isTokenDue && isRenewed(role) && !isTaken(role)))
+  return all.map((role) => putting(role, seen, material))
+}
+
+function putting(role: Role, { controlPlane, secrets: { revision } }: Seen, material: Material): Effect {
   const { namespace } = controlPlane.metadata
   const whose = { namespace, cluster: clusterNameOf(controlPlane), owner: ownedBy(controlPlane), revision }
-  const isDue = (role: Role) => {
-    const copy = copies.get(role)
-    return isRenewed(role) || !copy?.isIntact || !copy.isCurrent
-  }
-  return roles.filter(isDue).map((role) => ({ do: 'apply', resource: Secret, object: copyOf(role, whose, material) }))
+  return { do: 'apply', resource: Secret, object: copyOf(role, whose, material) }
 }
 
-// Only what has a token in it, and only while everything else is as it was.
-export function renewed(seen: Seen): readonly Effect[] {
-  const { copies, credential, answer } = seen.secrets
-  const isSame = roles.every((role) => copies.get(role)?.isIntact && copies.get(role)?.isCurrent)
-  if (!isSame || credential.is !== 'fresh' || (answer.is !== 'yes' && isGood(seen))) return []
-  return write(seen, credential.material)
+// All that is done while it is paused: a token that is due is renewed where one is.
+export function renewed(seen: Seen): Pick<Access, 'effects' | 'againAfterSeconds'> {
+  const { copies, credential } = seen.secrets
+  const tokens = roles.filter(isRenewed).map((role) => copies.get(role))
+  const isWanted = tokens.every((copy) => copy?.isIntact) && tokens.some((copy) => copy && isDue(copy, seen.now))
+  const isBetter = credential.is === 'fresh' && (credential.answer.is === 'yes' || !isGood(seen))
+  const effects =
+    isWanted && isBetter ? roles.filter(isRenewed).map((role) => putting(role, seen, credential.material)) : []
+  const mayCome = credential.is === 'fresh' || (credential.is === 'refused' && !credential.isFinal)
+  const isBehind = isWanted && !isBetter && mayCome
+  return { effects, againAfterSeconds: soonest([isBehind ? patienceOf(seen) : undefined, untilRenewal(seen, effects)]) }
 }
 
-export function untilRenewal({ secrets: { copies, credential }, now }: Seen): number | undefined {
-  const times = credential.is === 'fresh' ? credential.material : copyTimes(copies)
-  const { expires, renews = expires } = times
-  return renews && Math.max(1, Math.ceil((renews.getTime() - now.getTime()) / 1000))
-}
-
-function copyTimes(copies: ReadonlyMap<Role, Copy>) {
-  const copy = copies.get('kubeconfig')
-  return copy ? timesOf(copy.secret) : { expires: undefined, renews: undefined }
+// Until the next moment at which a token in the Secrets as they will be is due, or is over.
+function untilRenewal(
+  { controlPlane, secrets: { copies }, now }: Seen,
+  effects: readonly Effect[],
+): number | undefined {
+  const written = effects.flatMap((each) => (each.do === 'apply' ? [each.object] : []))
+  const moments = roles.filter(isRenewed).flatMap((role) => {
+    const name = copyName(role, clusterNameOf(controlPlane))
+    const secret = written.find(({ metadata }) => metadata.name === name) ?? copies.get(role)?.secret
+    return secret ? Object.values(timesOf(secret)) : []
+  })
+  const seconds = moments.map((each) => each && Math.ceil((each.getTime() - now.getTime()) / 1000))
+  return soonest(seconds.filter((each) => each !== undefined && each > 0))
 }
 
 function isAnothers({ controlPlane }: Seen, { metadata: { ownerReferences = [] } }: Secret): boolean {
@@ -208,37 +243,19 @@ function tellOwner({ metadata: { ownerReferences = [] } }: Secret): string {
   return `${kind} ${name}`
 }
 
-interface Address {
-  readonly said: Said
-  readonly effects: readonly Effect[]
-}
-
-// Outputs first, the Secret second. Core keeps the first for ever; a later one is followed here.
-function endpointOf({ controlPlane, eks, secrets: { connection } }: Seen, cluster: Cluster): Address {
-  const read: Connection = typeof connection === 'string' ? readConnection(eks?.status?.outputs) : connection
-  const { controlPlaneEndpoint: written } = controlPlane.spec
-  const endpoint = read.endpoint ?? written
-  if (!endpoint) {
-    const message = eks?.status?.applied ? (read.complaints[0] ?? '') : 'it is known when the control plane is built'
-    return { said: say('EndpointReady', 'Unknown', message), effects: [] }
-  }
-  const change = { spec: { controlPlaneEndpoint: endpoint } }
-  const effects: readonly Effect[] = isWithin(endpoint, written)
-    ? []
-    : [{ do: 'patch', resource: CAPTControlPlane, object: controlPlane, change }]
-  const first = cluster.spec?.controlPlaneEndpoint
-  const isChanged = first?.host !== undefined && !isWithin(endpoint, first)
-  if (!isChanged) return { said: say('EndpointReady', 'Known', tellEndpoint(endpoint)), effects }
-  const message = `it is ${tellEndpoint(endpoint)} now, and so in the kubeconfigs; Cluster API keeps the first one, ${first.host}, in the Cluster`
-  return { said: say('EndpointReady', 'Changed', message), effects }
-}
-
 // The longer it has been so, the less often it is tried.
-function patienceOf({ status }: CAPTControlPlane, now: Date): number {
-  const since = ['Available', 'SecretsReady']
-    .map((type) => status?.conditions?.find((each) => each.type === type && each.status === 'False'))
-    .map((each) => (each ? Date.parse(each.lastTransitionTime) : now.getTime()))
-  return Math.min(60, Math.max(5, Math.round((now.getTime() - Math.min(...since)) / 1000)))
+function patienceOf({ controlPlane: { status }, secrets: { copies }, now }: Seen): number {
+  const copy = copies.get('kubeconfig')
+  const told = ['Available', 'SecretsReady'].map((type) =>
+    status?.conditions?.find((each) => each.type === type && each.status === 'False'),
+  )
+  const since = [...told.map((each) => Date.parse(each?.lastTransitionTime ?? '')), dueMs(copy)]
+  const longest = Math.max(0, ...since.filter((each) => each <= now.getTime()).map((each) => now.getTime() - each))
+  return Math.min(60, Math.max(5, Math.round(longest / 1000)))
+}
+
+function dueMs(copy: Copy | undefined): number {
+  return (copy && timesOf(copy.secret).renews?.getTime()) ?? Number.NaN
 }
 
 export function soonest(seconds: readonly (number | undefined)[]): number | undefined {

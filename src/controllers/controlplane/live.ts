@@ -5,9 +5,9 @@ import type { Cluster } from '../../api/neighbours.ts'
 import { isRecord, type JsonRecord, mergePatch } from '../../api/record.ts'
 import { tellKey, tellObject } from '../../api/resource.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
-import { isOf, oldStatusOf, type Run, runOf } from '../childapply.ts'
+import { noFailure, oldStatusOf, type Run, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
-import { askForEks, clusterNameOf, eksNameOf } from './eks.ts'
+import { askForEks, eksNameOf } from './eks.ts'
 import { type Access, accessOf, soonest } from './kubeconfigs.ts'
 import type { Seen } from './seen.ts'
 import { type SpotRole, spotRoleOf } from './spotrole.ts'
@@ -73,11 +73,11 @@ interface Built {
 
 // What stands in the way of asking Terraform comes first.
 function buildOf(seen: Seen, cluster: Cluster, walk: Walk, spotRole: SpotRole): Built {
-  const { controlPlane, network, eks, claimedBy, now } = seen
+  const { controlPlane, network, eks, taken, claimedBy, now } = seen
   const stopped = (said: Said, lateAfterSeconds?: number): Built => ({
     effects: [],
     said,
-    run: eks && isOf(eks, controlPlane, clusterNameOf(controlPlane)) ? runOf(eks) : undefined,
+    run: eks && runOf(eks),
     lateAfterSeconds,
   })
   if (!eks && cluster.status?.initialization?.infrastructureProvisioned !== true) {
@@ -105,8 +105,8 @@ function buildOf(seen: Seen, cluster: Cluster, walk: Walk, spotRole: SpotRole): 
     const message = `CAPTControlPlane ${tellKey(claimedBy)} has a cluster ${eksNameOf(controlPlane)} in that account and region: set spec.eksClusterName to another name`
     return stopped(say('EKSApplied', 'NameClaimed', message))
   }
-  if (eks && !isOf(eks, controlPlane, clusterNameOf(controlPlane))) {
-    const message = `${tellObject(eks)} is not of this control plane, and is left alone: delete it, or make a control plane of another name`
+  if (taken) {
+    const message = `${tellObject(taken)} is not of this control plane, and is left alone: delete it, or make a control plane of another name`
     return stopped(say('EKSApplied', 'NameTaken', message))
   }
   if (!eks && spotRole.said.status !== 'True')
@@ -118,12 +118,17 @@ function asked(seen: Seen, cluster: Cluster, walk: Walk): Built {
   const { controlPlane, eks, now } = seen
   const effects = [...claim(controlPlane), askForEks(seen, cluster, walk.next)]
   if (!eks)
-    return { effects, said: say('EKSApplied', 'Applying', 'Terraform is asked for the control plane'), run: undefined }
+    return {
+      effects,
+      said: say('EKSApplied', 'Applying', `Terraform is asked for ${eksNameOf(controlPlane)}`),
+      run: undefined,
+    }
   const run = runOf(eks)
   const minutes = controlPlane.spec.controlPlaneConfig?.timeouts?.controlPlaneTimeout ?? 30
   const { isLate, inSeconds } = lateness(run.sinceMs, minutes, now)
   const lateAfterSeconds = run.is === 'running' && !isLate ? inSeconds : undefined
-  return { effects, run, said: tellRun(walk, run, isLate, minutes), lateAfterSeconds }
+  const isAsked = eks.spec.variables?.['kubernetes_version'] === walk.next
+  return { effects, run, said: tellRun(walk, run, { isLate, minutes, isAsked }), lateAfterSeconds }
 }
 
 // The name in EKS is written down before it is used: it can never change.
@@ -136,8 +141,7 @@ function claim(controlPlane: CAPTControlPlane): readonly Effect[] {
 function tellRun(
   { observed, goal, next, isDown }: Walk,
   { is, reason, why }: Run,
-  isLate: boolean,
-  minutes: number,
+  { isLate, minutes, isAsked }: { readonly isLate: boolean; readonly minutes: number; readonly isAsked: boolean },
 ): Said {
   if (is === 'failed') return say('EKSApplied', reason === 'TerraformFailed' ? 'TerraformFailed' : 'NotApplied', why)
   if (is === 'held') return say('EKSApplied', 'ApprovalRequired', why)
@@ -150,10 +154,11 @@ function tellRun(
       ? say('EKSApplied', 'ControlPlaneTimeout', `at work for more than ${minutes} minutes, and goes on: ${why}`)
       : say('EKSApplied', 'Applying', why)
   }
-  const isThere = observed === goal
-  return isThere
-    ? say('EKSApplied', 'Converged')
-    : say('EKSApplied', 'Applying', `Terraform is asked for Kubernetes ${next}`)
+  if (observed === goal) return say('EKSApplied', 'Converged')
+  const message = isAsked
+    ? `Terraform is done with Kubernetes ${next}, but output cluster_version is ${observed} still: see whether the template uses variable kubernetes_version`
+    : `Terraform is asked for Kubernetes ${next}`
+  return say('EKSApplied', 'Applying', message)
 }
 
 function tellNetwork(network: NonNullable<Seen['network']>): string {
@@ -173,7 +178,8 @@ function sinceOf({ metadata, status }: CAPTControlPlane): number {
 }
 
 function lateness(sinceMs: number | undefined, minutes: number, now: Date) {
-  const left = (sinceMs ?? now.getTime()) + minutes * 60_000 - now.getTime()
+  const isKnown = sinceMs !== undefined && !Number.isNaN(sinceMs)
+  const left = (isKnown ? sinceMs : now.getTime()) + minutes * 60_000 - now.getTime()
   return { isLate: left <= 0, inSeconds: Math.max(1, Math.ceil(left / 1000)) }
 }
 
@@ -195,6 +201,7 @@ function statusOf({ controlPlane, eks }: Seen, { observed }: Walk, { run, said }
   const ready = eks?.status?.conditions?.find(({ type }) => type === 'Ready')
   const outputs = isRecord(eks?.status?.outputs) ? eks.status.outputs : undefined
   return {
+    ...noFailure(before),
     externalManagedControlPlane: true,
     ...(isBegun && { initialization: { controlPlaneInitialized: true } }),
     ...(version !== undefined && { version, versions: [{ version }] }),

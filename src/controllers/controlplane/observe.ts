@@ -5,11 +5,11 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { type Stage, stageOf } from '../../runtime/plan.ts'
-import { refTo } from '../childapply.ts'
+import { refTo, sortOut } from '../childapply.ts'
 import { namedBy, ownerClusterOf } from '../ownercluster.ts'
 import { claimedBy } from './claim.ts'
 import { lookAtSecrets } from './credentials.ts'
-import { eksApplyName } from './eks.ts'
+import { clusterNameOf, eksApplyName } from './eks.ts'
 import { finalizer } from './finalizer.ts'
 import type { Outside } from './outside.ts'
 import type { Secrets, Seen } from './seen.ts'
@@ -18,11 +18,13 @@ import { spotRoleApplyName } from './spotrole.ts'
 export async function observe(read: Read, controlPlane: CAPTControlPlane, live: Live, outside: Outside): Promise<Seen> {
   const cluster = ownerClusterOf(read, controlPlane)
   const apply = (name: string) => read.get(WorkspaceTemplateApply, refTo(controlPlane, name).key)
+  const { apply: eks, taken } = sortOut(apply(eksApplyName(controlPlane)), controlPlane, clusterNameOf(controlPlane))
   const seen = {
     controlPlane,
     now: live.now(),
     network: typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : undefined,
-    eks: apply(eksApplyName(controlPlane)),
+    eks,
+    taken,
     spotRole: apply(spotRoleApplyName(controlPlane)),
     claimedBy: claimedBy(read, controlPlane),
   }

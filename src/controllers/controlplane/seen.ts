@@ -6,6 +6,7 @@ import type { Key } from '../../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import type { Material, Role } from '../../secrets/copies.ts'
+import type { Found } from '../childapply.ts'
 import type { OwnerCluster } from '../ownercluster.ts'
 
 export interface Seen {
@@ -13,7 +14,8 @@ export interface Seen {
   readonly now: Date
   readonly cluster: OwnerCluster
   readonly network: CAPTCluster | undefined // of the same Cluster; undefined: it has none of ours
-  readonly eks: WorkspaceTemplateApply | undefined // of the name that ours has
+  readonly eks: Found['apply'] // ours
+  readonly taken: Found['taken'] // somebody else's of that name
   readonly spotRole: WorkspaceTemplateApply | undefined
   readonly claimedBy: Key | undefined // another control plane that has the name in EKS already
   readonly secrets: Secrets
@@ -25,7 +27,7 @@ export interface Secrets {
   readonly inTheWay: readonly Secret[] // under names that are ours, and of another type
   readonly connection: Connection | 'absent' | 'unread' // unread: there is nothing to do with it
   readonly credential: Credential
-  readonly answer: Answer
+  readonly answer: Answer // to the best credential there is: a fresh one it takes, else the one that is kept
 }
 
 // As the cache knows it, without its bytes.
@@ -39,8 +41,8 @@ export interface Copy {
 export type Credential =
   | { readonly is: 'kept' } // as they are
   | { readonly is: 'none' } // it cannot be known yet
-  | { readonly is: 'fresh'; readonly material: Material }
+  | { readonly is: 'fresh'; readonly material: Material; readonly answer: Answer } // and what is said to it
   | { readonly is: 'refused'; readonly isFinal: boolean; readonly why: string } // final: somebody has to change something
 
-// What the API server of the cluster says to the credential: to a fresh one, else to the one that is kept.
+// What the API server of the cluster says to a credential.
 export type Answer = { readonly is: 'yes' } | { readonly is: 'no'; readonly why: string } | { readonly is: 'unasked' }

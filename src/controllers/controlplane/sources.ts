@@ -6,7 +6,8 @@ import type { Sealed } from '../../api/sealed.ts'
 import { AwsError } from '../../aws/errors.ts'
 import { ApiError } from '../../kube/errors.ts'
 import type { Connection } from '../../secrets/connection.ts'
-import { urlOf } from '../../secrets/endpoint.ts'
+import type { Material } from '../../secrets/copies.ts'
+import { readEndpoint, urlOf } from '../../secrets/endpoint.ts'
 import {
   isSameServer,
   judgeKubeconfig,
@@ -14,7 +15,7 @@ import {
   writeKubeconfig,
   writeUserKubeconfig,
 } from '../../secrets/kubeconfig.ts'
-import { renewalOf, spanOf } from '../../secrets/token.ts'
+import { renewalOf } from '../../secrets/token.ts'
 import { clusterNameOf, eksNameOf, regionOf } from './eks.ts'
 import type { Outside, Token } from './outside.ts'
 import type { Credential, Seen } from './seen.ts'
@@ -46,7 +47,9 @@ export async function makeCredential(
 ): Promise<Tried> {
   const { complaints } = connection
   if (complaints.length > 0) return none
-  const { source = 'Auto', serviceAccount } = around.controlPlane.spec.kubeconfig ?? {}
+  const { source = 'Auto', server, serviceAccount } = around.controlPlane.spec.kubeconfig ?? {}
+  if (server !== undefined && !readEndpoint(server))
+    return refused('spec.kubeconfig.server is not an address such as https://10.0.0.1:443')
   switch (source) {
     case 'Template':
       return ofTemplate(around, connection)
@@ -61,13 +64,15 @@ export async function makeCredential(
     }
     case 'ServiceAccount': {
       const first = await kept()
-      const again = first && (await ofAccount(outside, around, first))
+      const again = first && (await ofAccount(outside, around, turned(first, whereIs(around, connection, first.ca))))
       if (again?.is === 'made') return again
       const bootstrap =
         serviceAccount?.bootstrap === 'Template'
           ? ofTemplate(around, connection)
           : await ofAws(outside, around, connection)
-      return bootstrap.is === 'made' ? ofAccount(outside, around, bootstrap.way) : bootstrap
+      const anew = bootstrap.is === 'made' ? await ofAccount(outside, around, bootstrap.way) : bootstrap
+      if (anew.is !== 'refused' || again?.is !== 'refused') return anew
+      return refused(`${again.why}; and anew: ${anew.why}`, again.isFinal && anew.isFinal)
     }
   }
 }
@@ -79,7 +84,7 @@ function ofTemplate({ controlPlane, now }: Around, connection: Connection): Trie
   const judged = judgeKubeconfig(kubeconfig, now)
   if (judged.is === 'unusable') return refused(`output kubeconfig: ${judged.why}`)
   const { server } = controlPlane.spec.kubeconfig ?? {}
-  const { way, span } = judged
+  const { way, expires } = judged
   const reach = reachOf(controlPlane, connection)
   const isMeant = isSameServer(way.server, server ?? reach.server)
   if (!isMeant && server === undefined) {
@@ -91,7 +96,7 @@ function ofTemplate({ controlPlane, now }: Around, connection: Connection): Trie
     is: 'made',
     way: there,
     kubeconfig: isMeant ? kubeconfig : writeKubeconfig(clusterNameOf(controlPlane), there),
-    expires: span?.until,
+    expires,
     isRenewedByUs: false,
   }
 }
@@ -115,12 +120,17 @@ async function ofAws(outside: Outside, around: Around, connection: Connection): 
   }
 }
 
+// The same credential, shown elsewhere.
+function turned({ token, certificate, key }: Way, reach: Omit<Way, 'token'>): Way {
+  return { ...reach, ...(token && { token }), ...(certificate && { certificate }), ...(key && { key }) }
+}
+
 async function ofAccount(outside: Outside, around: Around, way: Way): Promise<Tried> {
   const { expirationSeconds = 86_400 } = around.controlPlane.spec.kubeconfig?.serviceAccount ?? {}
   try {
     const { certificate: _, key: __, ...reach } = way
     const token = await outside.accountToken(way, expirationSeconds)
-    return made(around.controlPlane, reach, token)
+    return made(around, reach, token)
   } catch (error) {
     return told(error)
   }
@@ -133,15 +143,25 @@ function told(error: unknown): Tried {
   throw error
 }
 
-function tokenMade({ controlPlane }: Around, connection: Connection, token: Token): Tried {
+function tokenMade(around: Around, connection: Connection, token: Token): Tried {
   const { ca } = connection
-  return ca === undefined ? none : made(controlPlane, { ...reachOf(controlPlane, connection), ca }, token)
+  return ca === undefined ? none : made(around, whereIs(around, connection, ca), token)
 }
 
-function made(controlPlane: CAPTControlPlane, reach: Omit<Way, 'token'>, { token, expires }: Token): Made {
+function made({ controlPlane, now }: Around, reach: Omit<Way, 'token'>, { token, expires }: Token): Tried {
+  if (expires <= now) return refused('the new token has expired already: see whether the clock here is right', false)
   const way = { ...reach, token }
   const kubeconfig = writeKubeconfig(clusterNameOf(controlPlane), way)
   return { is: 'made', way, kubeconfig, expires, isRenewedByUs: true }
+}
+
+// As it is now, wherever it was when a credential was made.
+function whereIs(
+  { controlPlane }: Around,
+  connection: Connection,
+  ca: string,
+): Pick<Way, 'server' | 'serverName' | 'ca'> {
+  return { ...reachOf(controlPlane, connection), ca: connection.ca ?? ca }
 }
 
 // Another address leads to the same API server, whose certificate names itself.
@@ -152,21 +172,15 @@ function reachOf({ spec }: CAPTControlPlane, { endpoint }: Connection): Pick<Way
   return { server, ...(isIP(endpoint.host) === 0 && { serverName: endpoint.host }) }
 }
 
-export function freshOf(around: Around, { way, kubeconfig, expires, isRenewedByUs }: Made): Credential {
+export function materialOf(around: Around, { way, kubeconfig, expires, isRenewedByUs }: Made): Material {
   const { controlPlane, now } = around
-  const eks = { name: eksNameOf(controlPlane), region: regionOf(around) ?? '' }
-  const span = way.token && spanOf(way.token.open())
-  const from = span?.from ?? now
-  const renews =
-    isRenewedByUs && expires ? renewalOf({ from, until: expires }, controlPlane.metadata.uid ?? '') : undefined
+  const eks = { name: eksNameOf(controlPlane), region: regionOf(around) }
+  const span = isRenewedByUs && expires && { from: now, until: expires }
   return {
-    is: 'fresh',
-    material: {
-      kubeconfig,
-      userKubeconfig: writeUserKubeconfig(clusterNameOf(controlPlane), way, eks),
-      ca: way.ca,
-      expires,
-      renews,
-    },
+    kubeconfig,
+    userKubeconfig: writeUserKubeconfig(clusterNameOf(controlPlane), way, eks),
+    ca: way.ca,
+    expires,
+    renews: span ? renewalOf(span, controlPlane.metadata.uid ?? '') : undefined,
   }
 }

@@ -26,7 +26,8 @@ export interface SpotRole {
 export function spotRoleOf(controlPlane: CAPTControlPlane, apply: WorkspaceTemplateApply | undefined): SpotRole {
   if (!isSpotRoleWanted(controlPlane)) return { effects: [], said: say('SpotRoleReady', 'Ignored') }
   const { providerConfigRef } = controlPlane.spec
-  if (apply && !isWithin(providerConfigRef, apply.spec.providerConfigRef)) {
+  const made = apply?.spec.providerConfigRef
+  if (apply && !isWithin(meant(providerConfigRef), meant(made))) {
     const message = `${tellObject(apply)} is for another ProviderConfig: give the ProviderConfigs different names`
     return { effects: [], said: say('SpotRoleReady', 'Failed', message) }
   }
@@ -38,7 +39,15 @@ export function spotRoleOf(controlPlane: CAPTControlPlane, apply: WorkspaceTempl
       ...(providerConfigRef && { providerConfigRef }),
     },
   })
-  return { effects: [wish], said: tell(apply) }
+  // Of two that mean the same with other words, the first has said it.
+  const isSaid = apply && !isWithin(providerConfigRef, made)
+  return { effects: isSaid ? [] : [wish], said: tell(apply) }
+}
+
+type ProviderConfigRef = CAPTControlPlane['spec']['providerConfigRef']
+
+function meant(ref: ProviderConfigRef): NonNullable<ProviderConfigRef> {
+  return ref ?? { kind: 'ClusterProviderConfig', name: 'default' }
 }
 
 function tell(apply: WorkspaceTemplateApply | undefined): Said {

@@ -6,7 +6,7 @@ import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts
 
 // Of major.minor, of which EKS knows no more.
 export function minorOf(version: string): string {
-  return version.replace(/^v/, '').split('.').slice(0, 2).join('.')
+  return /^v?(\d+\.\d+)/.exec(version)?.[1] ?? version
 }
 
 function numberOf(version: string): number {

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { condition } from '../../test/applies.ts'
+import { anApply, but, controlPlane, gone, network } from '../../test/controlplanes.ts'
+import { ask, oldStatusOf, runOf, sortOut } from './childapply.ts'
+
+const mine = anApply('demo-vpc', network, 'done')
+const ownerless = anApply('demo-vpc', undefined, 'done')
+const of = (...ownerReferences: readonly object[]) => but(ownerless, { metadata: { ownerReferences } })
+const [owner = {}] = mine.metadata.ownerReferences ?? []
+const labelled = (name: string) => ({ metadata: { labels: { 'cluster.x-k8s.io/cluster-name': name } } })
+
+describe('whose an apply is', () => {
+  test.each<[string, typeof mine, boolean]>([
+    ['the one we made', mine, true],
+    ['one of ours from before a move, when uids were others', of({ ...owner, uid: 'before' }), true],
+    [
+      'one of ours in an older version of the API',
+      of({ ...owner, apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1' }),
+      true,
+    ],
+    ['one of ours that others own too', of({ ...owner, name: 'x', controller: false }, owner), true],
+    ['one that lost its owner in a backup', but(ownerless, labelled('demo')), true],
+    ['one of another name', of({ ...owner, name: 'other' }), false],
+    ['one of another kind', of({ ...owner, kind: 'CAPTControlPlane' }), false],
+    ['one of another group', of({ ...owner, apiVersion: 'x/v1' }), false],
+    ['one that a user made', ownerless, false],
+    ['one for another cluster', but(ownerless, labelled('other')), false],
+  ])('%s', (_, apply, isOurs) => {
+    expect(sortOut(apply, network, 'demo')).toEqual({
+      apply: isOurs ? apply : undefined,
+      taken: isOurs ? undefined : apply,
+    })
+  })
+  test('none', () => {
+    expect(sortOut(undefined, network, 'demo')).toEqual({ apply: undefined, taken: undefined })
+  })
+})
+
+describe('how far its last run is', () => {
+  const said = (status: 'True' | 'False', reason: string, more: object = {}) =>
+    but(mine, { status: { conditions: [condition('Ready', status, reason, { message: 'why', ...more })] } })
+  test.each<[string, typeof mine, string, string]>([
+    ['it was just made', anApply('demo-vpc', network, 'new'), 'running', 'has just been made'],
+    ['it is done', mine, 'done', ''],
+    ['it stays at a revision', said('True', 'RevisionPinned'), 'done', ''],
+    ['it is asked for a change', but(mine, { metadata: { generation: 2 } }), 'running', 'is asked for a change'],
+    ['it is at work', said('False', 'Applying'), 'running', ': why'],
+    ['it waits for another', said('False', 'WaitingForWorkspaces'), 'running', ': why'],
+    ['it is paused', said('False', 'Paused'), 'running', ': why'],
+    ['it may only plan', said('False', 'PlanOnly'), 'running', ': why'],
+    ['Terraform failed', said('False', 'TerraformFailed'), 'failed', ': why'],
+    ['a variable lacks', said('False', 'MissingVariables'), 'failed', ': why'],
+    ['no engine is there', said('False', 'EngineSilent'), 'failed', ': why'],
+    ['its plan is held', said('False', 'ApprovalRequired'), 'held', ': why'],
+    ['it was adopted', said('False', 'AdoptionFrozen'), 'held', ': why'],
+    ['it says nothing more', said('False', 'NoEngine', { message: '' }), 'failed', ': NoEngine'],
+    ['it was done, and is being deleted', but(mine, gone), 'failed', 'is being deleted'],
+  ])('%s', (_, apply, is, why) => {
+    const run = runOf(apply)
+    expect(run.is).toBe(is)
+    expect(run.why).toContain(why)
+    expect(run.why === '' || run.why.includes('WorkspaceTemplateApply team/demo-vpc')).toBe(true)
+  })
+
+  test('scripts of the predecessor find what they look for, and no failure that has passed', () => {
+    const failed = oldStatusOf(mine, runOf(anApply('demo-vpc', network, 'failed')))
+    expect(failed).toEqual({
+      ready: false,
+      workspaceName: 'demo-vpc',
+      lastFailureMessage: 'WorkspaceTemplateApply team/demo-vpc: quota: VpcLimitExceeded',
+    })
+    expect(oldStatusOf(mine, runOf(mine), failed)).toEqual({ ready: true, lastFailureMessage: null })
+  })
+})
+
+test('a wish that becomes smaller is another wish', () => {
+  const revision = (spec: object) => {
+    const wish = ask(controlPlane, { name: 'a', spec: { templateRef: { name: 't' }, ...spec } })
+    return wish.do === 'apply' ? wish.object.metadata.annotations : undefined
+  }
+  expect(revision({ variables: { a: 1, b: 2 } })).not.toEqual(revision({ variables: { a: 1 } }))
+  expect(revision({ variables: { a: 1, b: 2 } })).toEqual(revision({ variables: { b: 2, a: 1 } }))
+})

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { but, cluster, controlPlane, network } from '../../../test/controlplanes.ts'
+import { CAPTCluster } from '../../api/captcluster.ts'
+import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { Cluster } from '../../api/neighbours.ts'
+import { type Key, keyOf, type Resource, tellKey } from '../../api/resource.ts'
+import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import type { Read } from '../../runtime/cache.ts'
+import { claimedBy } from './claim.ts'
+import { eksNameOf } from './eks.ts'
+
+const unwritten = { spec: { eksClusterName: undefined } }
+// The same in another namespace, born a minute later, unless it is said otherwise.
+const rival = (...changes: readonly Parameters<typeof but>[1][]) =>
+  changes.reduce(
+    but<CAPTControlPlane>,
+    but(controlPlane, {
+      metadata: { namespace: 'rich', uid: 'uid-of-rival', creationTimestamp: '2026-11-16T11:56:00Z' },
+    }),
+  )
+const older = { metadata: { creationTimestamp: '2026-11-16T11:54:00Z' } }
+
+function look(subject: CAPTControlPlane, other: CAPTControlPlane, { region = 'ap-northeast-1', template = {} } = {}) {
+  const all = [subject, other]
+  const read = {
+    get(resource: Resource, key: Key) {
+      const isRich = key.namespace === 'rich'
+      const metadata = { namespace: key.namespace, name: key.name }
+      if (resource === Cluster) return but(cluster, { metadata })
+      if (resource === CAPTCluster)
+        return but(network, { metadata, spec: { region: isRich ? region : 'ap-northeast-1' } })
+      return resource === WorkspaceTemplate ? { spec: { template: { spec: isRich ? template : {} } } } : undefined
+    },
+    byIndex: (_: Resource, __: string, name: string) => all.filter((each) => eksNameOf(each) === name),
+  } as unknown as Read
+  const [mine, theirs] = all.map((each) => claimedBy(read, each))
+  return [mine && tellKey(mine), theirs && tellKey(theirs)]
+}
+const other = tellKey(keyOf(rival()))
+const own = tellKey(keyOf(controlPlane))
+
+test.each<[string, CAPTControlPlane, CAPTControlPlane, Parameters<typeof look>[2], readonly (string | undefined)[]]>([
+  ['the older of two that hold it', controlPlane, rival(), {}, [undefined, own]],
+  ['the other, if that is older', controlPlane, rival(older), {}, [other, undefined]],
+  ['who has written it down, however young', but(controlPlane, unwritten), rival(), {}, [other, undefined]],
+  ['the older of two that only want it', but(controlPlane, unwritten), rival(unwritten, older), {}, [other, undefined]],
+  [
+    'of two of one age always the same',
+    controlPlane,
+    rival({ metadata: { creationTimestamp: '2026-11-16T11:55:00Z' } }),
+    {},
+    [undefined, own],
+  ],
+  [
+    'one that is leaving, until it is gone',
+    controlPlane,
+    rival(older, { metadata: { deletionTimestamp: 'x' } }),
+    {},
+    [other, undefined],
+  ],
+  ['both, in different regions', controlPlane, rival(), { region: 'eu-west-1' }, [undefined, undefined]],
+  [
+    'both, in different accounts',
+    controlPlane,
+    rival({ spec: { providerConfigRef: { kind: 'ClusterProviderConfig', name: 'acme' } } }),
+    {},
+    [undefined, undefined],
+  ],
+  [
+    'both, where their templates name different accounts',
+    controlPlane,
+    rival(),
+    { template: { providerConfigRef: { name: 'acme' } } },
+    [undefined, undefined],
+  ],
+  [
+    'both, where each namespace has accounts of its own',
+    but(controlPlane, { spec: { providerConfigRef: { kind: 'ProviderConfig', name: 'a' } } }),
+    rival({ spec: { providerConfigRef: { kind: 'ProviderConfig', name: 'a' } } }),
+    {},
+    [undefined, undefined],
+  ],
+  [
+    'one, in one account under the name it has without saying',
+    controlPlane,
+    rival({ spec: { providerConfigRef: { kind: 'ClusterProviderConfig', name: 'default' } } }),
+    {},
+    [undefined, own],
+  ],
+  [
+    'both, under different names',
+    controlPlane,
+    rival({ spec: { eksClusterName: 'other' } }),
+    {},
+    [undefined, undefined],
+  ],
+])('a name in EKS has %s', (_, subject, another, around, claimed) => {
+  expect(look(subject, another, around)).toEqual(claimed)
+})

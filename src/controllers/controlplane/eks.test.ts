@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import { anEks, but, cluster, controlPlane, existing, network, ofCP, waitingSeen } from '../../../test/controlplanes.ts'
+import { askForEks, connectionName, eksApplyName, eksNameOf, regionOf } from './eks.ts'
+import type { Seen } from './seen.ts'
+
+const wish = (seen: Seen, of = cluster) => {
+  const effect = askForEks(seen, of, '1.34')
+  if (effect.do !== 'apply') throw new Error(effect.do)
+  return effect.object as unknown as { metadata: object; spec: Record<string, unknown> }
+}
+
+describe('what Terraform is asked for', () => {
+  test('EKS in the network that was built, whose outputs are followed', () => {
+    const { metadata, spec } = wish(waitingSeen)
+    expect(metadata).toMatchObject({
+      name: 'demo-eks-controlplane',
+      namespace: 'team',
+      labels: { 'cluster.x-k8s.io/cluster-name': 'demo' },
+      ownerReferences: [{ kind: 'CAPTControlPlane', name: 'demo', controller: true }],
+    })
+    expect(spec).toEqual({
+      templateRef: { name: 'eks' },
+      variables: {
+        cluster_name: 'demo',
+        kubernetes_version: '1.34',
+        region: 'ap-northeast-1',
+        tags: {},
+        environment: 'production',
+      },
+      variablesFrom: ['vpc_id', 'private_subnets', 'public_subnets', 'azs'].map((name) => ({
+        name,
+        apply: { name: 'demo-vpc', output: name },
+        optional: name !== 'vpc_id',
+      })),
+      writeConnectionSecretToRef: { name: 'demo-eks-connection' },
+      retainOnDelete: false,
+    })
+  })
+
+  test('with all that a user can say of it', () => {
+    const spec = {
+      workspaceTemplateRef: { name: 'eks', namespace: 'shared' },
+      additionalTags: { team: 'a' },
+      eksClusterName: 'demo-eks',
+      providerConfigRef: { kind: 'ProviderConfig', name: 'acme' },
+      destructiveChanges: 'Allow',
+      retainOnDelete: true,
+      controlPlaneConfig: {
+        endpointAccess: { public: true, private: false, publicCIDRs: ['203.0.113.0/24'] },
+        addons: [{ name: 'vpc-cni', version: 'v1', configurationValues: '{}' }, { name: 'coredns' }],
+        upgradePolicy: 'Extended',
+        serviceIPv4CIDR: '10.100.0.0/16',
+      },
+    }
+    const { variables, ...rest } = wish(ofCP(waitingSeen, { spec })).spec
+    expect(variables).toMatchObject({
+      cluster_name: 'demo-eks',
+      tags: { team: 'a' },
+      endpoint_public_access: true,
+      endpoint_private_access: false,
+      endpoint_public_access_cidrs: ['203.0.113.0/24'],
+      addons: { 'vpc-cni': { addon_version: 'v1', configuration_values: '{}' }, coredns: {} },
+      upgrade_policy: 'EXTENDED',
+      service_ipv4_cidr: '10.100.0.0/16',
+    })
+    expect(rest).toMatchObject({
+      templateRef: spec.workspaceTemplateRef,
+      providerConfigRef: spec.providerConfigRef,
+      destructiveChanges: 'Allow',
+      retainOnDelete: true,
+    })
+  })
+
+  test('in a VPC that is there already, with its subnets', () => {
+    const [inner, outer] = [['subnet-0123456789abcdef0'], ['subnet-0123456789abcdef1']]
+    const { variables, variablesFrom } = wish({
+      ...waitingSeen,
+      network: existing({ existingSubnets: { private: inner, public: outer } }),
+    }).spec
+    expect(variables).toMatchObject({ vpc_id: 'vpc-0123456789abcdef0', private_subnets: inner, public_subnets: outer })
+    expect(variablesFrom).toBeUndefined()
+  })
+
+  test('in a network of which another provider knows, nothing is said of it', () => {
+    const { variables, variablesFrom } = wish({ ...waitingSeen, network: undefined }).spec
+    expect([variables, variablesFrom]).toEqual([
+      { cluster_name: 'demo', kubernetes_version: '1.34', tags: {}, environment: 'production' },
+      undefined,
+    ])
+  })
+
+  test('with the ranges that the Cluster names, IPv4 for Services', () => {
+    const ranges = { services: { cidrBlocks: ['fd00::/108', '10.96.0.0/12'] }, pods: { cidrBlocks: ['10.0.0.0/16'] } }
+    expect(wish(waitingSeen, but(cluster, { spec: { clusterNetwork: ranges } })).spec['variables']).toMatchObject({
+      service_ipv4_cidr: '10.96.0.0/12',
+      pod_cidr_blocks: ['10.0.0.0/16'],
+    })
+  })
+
+  test("from the network's apply under the name that the predecessor wrote down", () => {
+    const old = but(network, { spec: { workspaceTemplateApplyName: 'old-vpc' } })
+    expect(JSON.stringify(wish({ ...waitingSeen, network: old }).spec['variablesFrom'])).toContain('"name":"old-vpc"')
+  })
+})
+
+describe('names', () => {
+  test('are those of the predecessor where it wrote one down', () => {
+    expect(eksApplyName(but(controlPlane, { spec: { workspaceTemplateApplyName: 'old' } }))).toBe('old')
+    const eks = but(anEks('done'), { spec: { writeConnectionSecretToRef: { name: 'old-connection' } } })
+    expect(connectionName(controlPlane, eks)).toBe('old-connection')
+  })
+  test('in EKS and of Secrets are those of the Cluster, whatever a topology calls the control plane', () => {
+    const random = but(controlPlane, { metadata: { name: 'demo-x7k2p' }, spec: { eksClusterName: undefined } })
+    expect(eksNameOf(random)).toBe('demo')
+    expect(connectionName(random, undefined)).toBe('demo-eks-connection')
+    expect(eksApplyName(random)).toBe('demo-x7k2p-eks-controlplane')
+  })
+})
+
+test.each<[string, Parameters<typeof regionOf>[0], string | undefined]>([
+  ['its own', ofCP(waitingSeen, { spec: { controlPlaneConfig: { region: 'eu-west-1' } } }), 'eu-west-1'],
+  ['that of its network', waitingSeen, 'ap-northeast-1'],
+  [
+    'what the predecessor noted on the Cluster',
+    {
+      ...waitingSeen,
+      network: undefined,
+      cluster: but(cluster, { metadata: { annotations: { 'cluster.x-k8s.io/region': 'us-east-1' } } }),
+    },
+    'us-east-1',
+  ],
+  ['none', { ...waitingSeen, network: undefined }, undefined],
+])('the region is %s', (_, seen, region) => {
+  expect(regionOf(seen)).toBe(region)
+})

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { anApply, anEks, aSecretOf, but, cluster, controlPlane, ensure, network } from '../../../test/controlplanes.ts'
+import { CAPTCluster } from '../../api/captcluster.ts'
+import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { Cluster, Secret } from '../../api/neighbours.ts'
+import { type Key, type KubeObject, keyOf, type Resource, tellKey } from '../../api/resource.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Read } from '../../runtime/cache.ts'
+import type { Controller } from '../../runtime/controller.ts'
+import { captClusterController } from '../captcluster/index.ts'
+import { controlPlaneController } from './index.ts'
+import { nowhere } from './outside.ts'
+
+const topology = but(controlPlane, {
+  metadata: { name: 'demo-x7k2p' },
+  spec: { ...ensure.spec, eksClusterName: 'prod' },
+})
+const control = controlPlaneController(nowhere)
+const indexes = control.wokenBy.map((each) => each.indexes).find((each) => each) ?? {}
+const named = but(cluster, {
+  spec: { controlPlaneRef: { apiGroup: CAPTControlPlane.group, kind: 'CAPTControlPlane', name: 'demo-x7k2p' } },
+})
+const read = {
+  get: (resource: Resource, { name }: Key) =>
+    name !== 'demo' ? undefined : resource === Cluster ? named : resource === CAPTCluster ? network : undefined,
+  keysAt: (_: Resource, index: string, value: string) =>
+    indexes[index]?.(topology).includes(value) ? [keyOf(topology)] : [],
+} as unknown as Read
+
+function woken({ wokenBy, kind }: Controller, resource: Resource, object: KubeObject) {
+  const keys = wokenBy
+    .filter((each) => each.resource.kind === resource.kind)
+    .flatMap((each) => each.wakes(object, kind, read))
+  return [...new Set(keys.map(tellKey))]
+}
+const it = 'team/demo-x7k2p'
+
+test.each<[string, Resource, KubeObject, readonly string[]]>([
+  ['itself', CAPTControlPlane, topology, [it]],
+  [
+    'one that has the same name in EKS',
+    CAPTControlPlane,
+    but(controlPlane, { spec: { eksClusterName: 'prod' } }),
+    ['team/demo', it],
+  ],
+  ['its apply', WorkspaceTemplateApply, anApply('any', topology, 'done'), [it]],
+  ['the spot role it waits for', WorkspaceTemplateApply, anApply('spot-role-default', undefined, 'done'), [it]],
+  ['its Cluster', Cluster, named, [it]],
+  ['its network', CAPTCluster, network, [it]],
+  ['the connection of its Cluster', Secret, aSecretOf('demo-eks-connection', undefined), ['team/demo', it]],
+  ['a Secret of somebody else', Secret, aSecretOf('demo-password', 'x'), []],
+  ['the apply of the network', WorkspaceTemplateApply, anApply('demo-vpc', network, 'done'), []],
+])('a control plane is woken by %s', (_, resource, object, keys) => {
+  expect(woken(control, resource, object)).toEqual(keys)
+})
+
+test.each<[string, Resource, KubeObject, readonly string[]]>([
+  ['itself', CAPTCluster, network, ['team/demo']],
+  ['its apply', WorkspaceTemplateApply, anApply('demo-vpc', network, 'done'), ['team/demo']],
+  ['its Cluster', Cluster, named, ['team/demo']],
+  ['the control plane beside it', CAPTControlPlane, topology, ['team/demo']],
+  ['the apply of the control plane', WorkspaceTemplateApply, anEks('done'), []],
+  [
+    'the Cluster of another provider',
+    Cluster,
+    but(named, { spec: { infrastructureRef: { apiGroup: 'x', kind: 'CAPTCluster', name: 'demo' } } }),
+    [],
+  ],
+])('a network is woken by %s', (_, resource, object, keys) => {
+  expect(woken(captClusterController, resource, object)).toEqual(keys)
+})

@@ -1,0 +1,100 @@
+// What carrying out sends, as far as it can be told without an API server: the stories beside this have a real one.
+import { expect, test } from 'vitest'
+import { network, noted } from '../../test/controlplanes.ts'
+import { CAPTCluster } from '../api/captcluster.ts'
+import { vocabulary } from '../api/condition.ts'
+import { ConfigMap } from '../api/neighbours.ts'
+import type { KubeObject, OwnerReference } from '../api/resource.ts'
+import { ApiError } from '../kube/errors.ts'
+import { carryOut, type Hands } from './reconcile.ts'
+
+const say = vocabulary(CAPTCluster.words)
+const owner: OwnerReference = { apiVersion: 'x/v1', kind: 'X', name: 'x', uid: 'x', controller: true }
+const core: OwnerReference = { apiVersion: 'y/v1', kind: 'Y', name: 'y', uid: 'y' }
+const aMap = (metadata: object): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'demo', ...metadata },
+})
+
+async function carry(wanted: KubeObject, existing: KubeObject | undefined, trouble?: Error) {
+  const sent: string[] = []
+  let told = ''
+  const hands = {
+    client: {
+      async apply(_: unknown, __: unknown, { force }: { force: boolean }) {
+        sent.push(force ? 'by force' : 'asking')
+        if (trouble) throw trouble
+      },
+      async patch(_: unknown, __: unknown, change: object) {
+        told = JSON.stringify(change)
+      },
+    },
+    read: { get: () => existing },
+    fieldManager: 'capt-test',
+    now: () => '2026-11-16T12:00:00Z',
+  } as unknown as Hands
+  const plan = {
+    effects: [{ do: 'apply', resource: ConfigMap, object: wanted }],
+    conditions: [say('Ready', 'Provisioned')],
+    wake: 'onChange',
+  } as const
+  const failure = await carryOut(CAPTCluster, network, plan, hands).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  return { sent, told, failure }
+}
+
+test.each<[string, object, object, readonly string[]]>([
+  ['all is said already', { ownerReferences: [owner] }, { ownerReferences: [owner] }, []],
+  [
+    'others own it too',
+    { ownerReferences: [owner] },
+    { ownerReferences: [core, { ...owner, blockOwnerDeletion: true }] },
+    [],
+  ],
+  ['others hold it too', { finalizers: ['a'] }, { finalizers: ['b', 'a'] }, []],
+  ['others annotated it', noted('a').metadata, { annotations: { a: '', b: '' } }, []],
+  ['it lost its owner', { ownerReferences: [owner] }, { ownerReferences: [core] }, ['by force']],
+  [
+    'its owner is not in charge any more',
+    { ownerReferences: [owner] },
+    { ownerReferences: [{ ...owner, controller: false }] },
+    ['by force'],
+  ],
+  ['it lost a finalizer', { finalizers: ['a'] }, { finalizers: ['b'] }, ['by force']],
+  ['an annotation differs', noted('a', '1').metadata, noted('a', '2').metadata, ['by force']],
+])('when %s', async (_, wanted, there, sent) => {
+  expect((await carry(aMap(wanted), aMap({ uid: 'u', ...there }))).sent).toEqual(sent)
+})
+
+test('what nobody has seen is made, but not by force', async () => {
+  expect((await carry(aMap({}), undefined)).sent).toEqual(['asking'])
+})
+
+const conflict = (message: string) =>
+  new ApiError({ doing: 'apply ConfigMap demo', code: 409, reason: 'Conflict', message })
+
+test.each([
+  [
+    'a write that came late is no news, and nothing is newly true',
+    conflict('Operation cannot be fulfilled on configmaps: the object has been modified'),
+    '',
+  ],
+  [
+    'fields that somebody else has set are',
+    conflict('Apply failed with 1 conflict: conflict with "kubectl-create" using v1: .type'),
+    'WriteFailed',
+  ],
+  [
+    'and so is what the API server refuses',
+    new ApiError({ doing: 'apply', code: 422, reason: 'Invalid', message: 'no' }),
+    'WriteFailed',
+  ],
+])('%s', async (_, trouble, reason) => {
+  const { told, failure } = await carry(aMap({}), undefined, trouble)
+  expect(failure).toBe(trouble)
+  expect(told).toContain(reason && `"type":"Ready","status":"Unknown","reason":"${reason}"`)
+  expect(told).not.toContain('Provisioned')
+})
