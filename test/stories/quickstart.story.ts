@@ -31,7 +31,7 @@ test('a cluster comes up before the eyes of the user, and what goes wrong is exp
   expect(shown.trimEnd()).toMatch(/stopped; nothing is left behind$/)
 
   const [, block = ''] =
-    /What you see at the end of the quickstart:\n\n```\n(.*?)```/s.exec(readFileSync(`${root}/README.md`, 'utf8')) ?? []
+    /What you see of the quickstart:\n\n```\n(.*?)```/s.exec(readFileSync(`${root}/README.md`, 'utf8')) ?? []
   expect(commandsIn(block)).not.toEqual([])
   expect(commandsIn(block)).toEqual(commandsIn(shown))
 }, 240_000)
