@@ -52,7 +52,7 @@ interface Kept extends Version {
 export function createStore<T extends KubeObject>({ keep, indexes, onChange }: StoreOptions<T>): Store<T> {
   const { pack, unpack } = createPacker<T>()
   let objects = new Map<string, Kept>()
-  const found = new Map(Object.keys(indexes).map((index) => [index, new Map<string, Set<string>>()]))
+  const found = new Map(Object.keys(indexes).map((index) => [index, createPlaces()]))
 
   function putAway(object: T): Kept {
     const { uid, resourceVersion } = object.metadata
@@ -79,20 +79,13 @@ export function createStore<T extends KubeObject>({ keep, indexes, onChange }: S
 
   function putIn(key: string, object: T): void {
     for (const [index, places] of found) {
-      for (const value of indexes[index]?.(object) ?? []) {
-        const keys = places.get(value)
-        if (keys) keys.add(key)
-        else places.set(value, new Set([key]))
-      }
+      for (const value of indexes[index]?.(object) ?? []) places.add(value, key)
     }
   }
 
   function takeOut(key: string, object: T): void {
     for (const [index, places] of found) {
-      for (const value of indexes[index]?.(object) ?? []) {
-        const keys = places.get(value)
-        if (keys?.delete(key) && keys.size === 0) places.delete(value)
-      }
+      for (const value of indexes[index]?.(object) ?? []) places.remove(value, key)
     }
   }
 
@@ -120,7 +113,7 @@ export function createStore<T extends KubeObject>({ keep, indexes, onChange }: S
     keysAt(index, value) {
       const places = found.get(index)
       if (!places) throw new Error(`there is no index ${index}: declare it with the watch`)
-      return places.get(value) ?? []
+      return places.at(value)
     },
     size: () => objects.size,
     put,
@@ -146,6 +139,34 @@ export function createStore<T extends KubeObject>({ keep, indexes, onChange }: S
           carryOut(changes)
         },
       }
+    },
+  }
+}
+
+interface Places {
+  add(value: string, key: string): void
+  remove(value: string, key: string): void
+  at(value: string): Iterable<string>
+}
+
+// Which keys are found at a value. Most values have one: it stands there by itself, for a set of one takes 200 bytes.
+function createPlaces(): Places {
+  const places = new Map<string, string | Set<string>>()
+  return {
+    add(value, key) {
+      const known = places.get(value)
+      if (known === undefined || known === key) places.set(value, key)
+      else if (typeof known === 'string') places.set(value, new Set([known, key]))
+      else known.add(key)
+    },
+    remove(value, key) {
+      const known = places.get(value)
+      if (known === key) places.delete(value)
+      else if (typeof known === 'object' && known.delete(key) && known.size === 0) places.delete(value)
+    },
+    at(value) {
+      const known = places.get(value)
+      return known === undefined ? [] : typeof known === 'string' ? [known] : known
     },
   }
 }
