@@ -5,7 +5,15 @@ import { isRecord } from '../../src/api/record.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { theBed } from '../bed/story.ts'
 import { startWorkload, type Workload } from '../bed/workload.ts'
-import { aCaptCluster, describeCluster, leadingTo, masked, offlineSecret, offlineTemplates } from '../clusters.ts'
+import {
+  aCaptCluster,
+  type ClusterObjects,
+  describeCluster,
+  leadingTo,
+  masked,
+  offlineSecret,
+  offlineTemplates,
+} from '../clusters.ts'
 import { aWorkspaceTemplateApply } from '../given.ts'
 import { aTeller, type Teller } from '../golden.ts'
 import {
@@ -39,18 +47,29 @@ async function aStage(story: string, { isPrepared = true } = {}) {
   return namespace
 }
 
-// As a user sees it: what clusterctl shows.
-async function tellDescribed(story: Teller, namespace: string): Promise<void> {
-  for (const line of await describeCluster(bed, namespace)) story.notes(line)
+// As a user sees it: what clusterctl shows, once core has said after us what we say.
+async function tellDescribed(story: Teller, { cluster, network, controlPlane }: ClusterObjects): Promise<void> {
+  const isSame = (one: KubeObject, type: string, other: KubeObject, as: string) =>
+    conditionOf(one, type)?.message === conditionOf(other, as)?.message
+  await until(
+    'core has said it, too',
+    async () => {
+      const [all, net, plane] = await Promise.all([cluster, network, controlPlane].map(async (each) => kube.read(each)))
+      if (!all || !net || !plane) return undefined
+      const isSaid =
+        isSame(all, 'InfrastructureReady', net, 'Ready') && isSame(all, 'ControlPlaneAvailable', plane, 'Available')
+      return isSaid || undefined
+    },
+    patience,
+  )
+  for (const line of await describeCluster(bed, cluster.metadata.namespace ?? '')) story.notes(line)
 }
 
 test('a Cluster becomes Available, and leaves nothing when it is deleted', async () => {
   const story = aTeller()
   const namespace = await aStage('cluster')
-  const { cluster, network, controlPlane, all } = aCaptCluster({
-    namespace,
-    controlPlane: { eksClusterName: undefined },
-  })
+  const objects = aCaptCluster({ namespace, controlPlane: { eksClusterName: undefined } })
+  const { cluster, network, controlPlane, all } = objects
 
   story.happens('a user applies a Cluster, its network and its control plane')
   await kube.apply(...all)
@@ -81,7 +100,7 @@ test('a Cluster becomes Available, and leaves nothing when it is deleted', async
   })
 
   story.happens('clusterctl describes it')
-  await tellDescribed(story, namespace)
+  await tellDescribed(story, objects)
 
   story.happens('the user looks into it with the kubeconfig that clusterctl hands out')
   const text = await bed.clusterctl(['get', 'kubeconfig', 'demo', '--namespace', namespace])
@@ -122,11 +141,12 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
   const story = aTeller()
   const namespace = await aStage('heal', { isPrepared: false })
   const tags = { 'no-vpc': 'x' }
-  const { cluster, network, controlPlane, all } = aCaptCluster({
+  const objects = aCaptCluster({
     namespace,
     network: { additionalTags: tags },
     controlPlane: { additionalTags: { 'no-eks': 'x' } },
   })
+  const { cluster, network, controlPlane, all } = objects
   const eksWorkspace = workspaceOf(
     'tf.m.upbound.io',
     aWorkspaceTemplateApply({ namespace, name: 'demo-eks-controlplane' }),
@@ -142,7 +162,7 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
   )
   story.says(asked, ...ofNetwork)
   await seeSaying(kube, controlPlane, 'EKSApplied', 'WaitingForClusterInfrastructureReady')
-  await tellDescribed(story, namespace)
+  await tellDescribed(story, objects)
 
   story.happens('Terraform cannot build the VPC')
   await kube.apply(
@@ -156,18 +176,18 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
     patience,
   )
   story.says(failed, ...ofNetwork)
-  await tellDescribed(story, namespace)
+  await tellDescribed(story, objects)
 
   story.happens('the VPC is mended, and Terraform cannot build EKS')
   await kube.patch(network, { spec: { additionalTags: { 'no-vpc': null } } })
   story.says(await seeSaying(kube, controlPlane, 'EKSApplied', 'TerraformFailed'), ...ofControlPlane)
   await kube.seeCondition(network, 'VPCReady', 'True', patience)
-  await tellDescribed(story, namespace)
+  await tellDescribed(story, objects)
 
   story.happens('EKS is mended, and its API server does not take the token')
   await kube.patch(controlPlane, { spec: { additionalTags: { 'no-eks': null } } })
   story.says(await seeSaying(kube, controlPlane, 'Available', 'NotAnswering'), ...ofControlPlane)
-  await tellDescribed(story, namespace)
+  await tellDescribed(story, objects)
 
   story.happens('the template tells another CA')
   const otherCa = (
@@ -217,10 +237,8 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
 test('an upgrade walks one minor version at a time, and one that fails leaves a cluster that serves', async () => {
   const story = aTeller()
   const namespace = await aStage('upgrade')
-  const { cluster, controlPlane, all } = aCaptCluster({
-    namespace,
-    controlPlane: { additionalTags: { 'no-version': '1.36' } },
-  })
+  const objects = aCaptCluster({ namespace, controlPlane: { additionalTags: { 'no-version': '1.36' } } })
+  const { cluster, controlPlane, all } = objects
   const eks = aWorkspaceTemplateApply({ namespace, name: 'demo-eks-controlplane' })
   const tellVersions = (seen: KubeObject) => {
     const { version, versions } = seen['status'] as {
@@ -239,7 +257,7 @@ test('an upgrade walks one minor version at a time, and one that fails leaves a 
   tellVersions(failed)
   story.notes(masked(conditionOf(failed, 'RollingOut')?.message ?? '', namespace))
   expect(attributesIn(await readState(kube, eks), 'cluster')['output']).toMatchObject({ value: { version: '1.35' } })
-  await tellDescribed(story, namespace)
+  await tellDescribed(story, objects)
 
   story.happens('EKS has it')
   await kube.patch(controlPlane, { spec: { additionalTags: { 'no-version': null } } })

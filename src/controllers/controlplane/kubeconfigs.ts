@@ -33,8 +33,8 @@ export function accessOf(seen: Seen, cluster: Cluster, run: Run | undefined): Ac
     ? say('Available', 'Available')
     : secrets.answer.is === 'no'
       ? say('Available', 'NotAnswering', tellSilence(seen, secrets.answer.why))
-      : run === undefined || run.is !== 'done'
-        ? say('Available', 'NotCreated', run?.why ?? `Terraform was not asked for ${clusterNameOf(controlPlane)} yet`)
+      : run?.is !== 'done'
+        ? say('Available', 'NotCreated', run?.why)
         : say(
             'Available',
             'ConnectionIncomplete',

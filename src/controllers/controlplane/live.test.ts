@@ -43,7 +43,7 @@ describe('what becomes of EKS', () => {
     {
       when: 'the network is not there',
       seen: { ...waitingSeen, cluster: unprovisioned },
-      says: 'WaitingForClusterInfrastructureReady NotCreated',
+      says: 'WaitingForClusterInfrastructureReady WaitingForClusterInfrastructureReady',
       does: '',
     },
     {

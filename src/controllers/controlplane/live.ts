@@ -21,11 +21,7 @@ export function live(seen: Seen, cluster: Cluster): Plan {
   const spotRole = spotRoleOf(controlPlane, seen.spotRole)
   const built = buildOf(seen, cluster, walk, spotRole)
   const access = accessOf(seen, cluster, built.run)
-  // Cluster API shows no other condition of ours: what went wrong with a cluster that serves is told there, too.
-  const isMended = built.said.status === 'True' || built.said.reason === 'Applying' || !access.isServing
-  const available = isMended
-    ? access.available
-    : { ...access.available, message: `it serves, but ${built.said.message}` }
+  const available = tellAvailable(built, access)
   const rolling = rollingOf(walk, built.said)
   const all = [built.said, access.secrets, access.endpoint, spotRole.said, available]
   const lacking = all.find(({ status }) => status !== 'True')
@@ -44,6 +40,16 @@ export function live(seen: Seen, cluster: Cluster): Plan {
     status: statusOf(seen, walk, built, access),
     wake: afterSeconds === undefined ? 'onChange' : { afterSeconds },
   }
+}
+
+// Cluster API shows no other condition of ours. So it is told there, too, what stands in the way of a cluster that is not there yet, and
+// what went wrong with one that serves.
+function tellAvailable({ said, run }: Built, { available, isServing }: Access): Said {
+  const { reason, message } = said
+  if (run === undefined && available.reason === 'NotCreated')
+    return say('Available', reason === 'WaitingForClusterInfrastructureReady' ? reason : 'NotCreated', message)
+  const isWell = said.status === 'True' || reason === 'Applying'
+  return isServing && !isWell ? { ...available, message: `it serves, but ${message}` } : available
 }
 
 // What goes by itself is no news.

@@ -63,7 +63,10 @@ function resolve(seen: Seen, areDependenciesReady: boolean): Resolved {
   const elsewhere = seen.isCrossNamespaceAllowed ? undefined : namedElsewhere(apply)
   if (elsewhere) return { said: say('VariablesResolved', 'CrossNamespaceReference', elsewhere) }
   const name = tellKey(templateOf(apply))
-  if (!template) return { said: say('VariablesResolved', 'TemplateNotFound', `there is no WorkspaceTemplate ${name}`) }
+  if (!template) {
+    const message = `there is no WorkspaceTemplate ${name}: make one, or name another`
+    return { said: say('VariablesResolved', 'TemplateNotFound', message) }
+  }
   const complaints = complaintsOf(template).map(({ message }) => message)
   if (complaints.length > 0) {
     const message = `WorkspaceTemplate ${name}: ${listed(complaints, 3, '; ')}`
