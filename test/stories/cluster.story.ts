@@ -218,8 +218,19 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
   await kube.seeCondition(cluster, 'Available', 'True', patience)
   story.says(await kube.seeCondition(controlPlane, 'Ready', 'True', patience), ...ofControlPlane)
 
+  story.happens('the template tells another endpoint')
+  const elsewhere = { ...leadingTo(workload), endpoint: `https://localhost:${workload.port}` }
+  await kube.apply(offlineSecret(namespace, elsewhere))
+  await askAgain(kube, eksWorkspace, 'elsewhere')
+  const moved = await seeSaying(kube, controlPlane, 'EndpointReady', 'Changed')
+  story.notes(
+    masked(conditionOf(moved, 'EndpointReady')?.message ?? '', namespace).replace(/localhost:\d+/, 'localhost:PORT'),
+  )
+  const followed = await bed.clusterctl(['get', 'kubeconfig', 'demo', '--namespace', namespace])
+  expect(followed).toContain(`server: https://localhost:${workload.port}`)
+
   story.happens('the template tells a token that is not taken: the last good one stays')
-  await kube.apply(offlineSecret(namespace, { ...leadingTo(workload), token: 'no-token-of-it' }))
+  await kube.apply(offlineSecret(namespace, { ...elsewhere, token: 'no-token-of-it' }))
   await askAgain(kube, eksWorkspace, 'bad-token')
   const kept = await kube.see(
     controlPlane,
