@@ -12,7 +12,7 @@ import { type KubeObject, keyOf, tellRef } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import { isConflict, isContested, isNotFound, NotLeading } from '../kube/errors.ts'
 import type { Read } from './cache.ts'
-import type { Effect, Plan, Ref, Wake } from './plan.ts'
+import { type Effect, joined, type Plan, type Ref, type Wake } from './plan.ts'
 
 export interface Hands {
   readonly client: Client
@@ -40,7 +40,7 @@ export async function carryOut(kind: Kind, subject: Subject, plan: Plan, hands: 
   let now = subject
   let { wake } = plan
   let failure: Error | undefined
-  for (const effect of plan.effects) {
+  for (const effect of joined(plan.effects, subject)) {
     try {
       const done = await perform(effect, kind, now, hands)
       if (done.did !== undefined) did.push(done.did)
