@@ -64,11 +64,12 @@ export interface StartedBed extends Bed {
 }
 
 export interface BedOptions {
-  readonly core?: boolean // Cluster API core, stand-in provider kinds for it, and CAPT; on unless said otherwise
+  readonly core?: boolean // Cluster API core, stand-in provider kinds for it, CAPT's kinds, and CAPT; on unless said otherwise
+  readonly capt?: boolean // CAPT's manager and engine, where core is; on unless said otherwise
   readonly say?: (line: string) => void
 }
 
-export async function startBed({ core = true, say = () => {} }: BedOptions = {}): Promise<StartedBed> {
+export async function startBed({ core = true, capt = core, say = () => {} }: BedOptions = {}): Promise<StartedBed> {
   const parts = await realParts(partNames)
   return startHousehold('bed', async (home) => {
     say(`starting etcd and kube-apiserver in ${home.folder}`)
@@ -82,8 +83,8 @@ export async function startBed({ core = true, say = () => {} }: BedOptions = {})
     }
     const { server, ca, auditLog, frontProxy } = api
     const bin = linkPrograms(home.folder, parts)
-    if (core) say("starting CAPT's manager and its engine under the roles they are shipped with")
-    const [manager, engine] = core
+    if (capt) say("starting CAPT's manager and its engine under the roles they are shipped with")
+    const [manager, engine] = capt
       ? await Promise.all([startManager(home, kube, api), startEngine(home, kube, api, parts.tofu)])
       : []
     const address = {
