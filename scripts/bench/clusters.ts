@@ -215,7 +215,7 @@ function tellRequests(made: readonly AuditRecord[], count: number, say: (line: s
 // The Cluster last: core looks for a missing object again only after seconds.
 async function applyCluster(client: Client, key: Key & { readonly namespace: string }): Promise<number> {
   const began = performance.now()
-  const { network, controlPlane, cluster } = aCaptCluster(key)
+  const { network, controlPlane, cluster } = aCaptCluster({ ...key, controlPlane: { eksClusterName: undefined } })
   await Promise.all([
     client.create<KubeObject>(CAPTCluster as Resource, network),
     client.create<KubeObject>(CAPTControlPlane as Resource, controlPlane),
