@@ -1,4 +1,5 @@
 // When a watch first saw something be so of an object: both ends of an interval by one clock.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Key, type KubeObject, keyOf, type Resource, tellKey } from '../../src/api/resource.ts'
 import type { Client } from '../../src/kube/client.ts'
 import { until } from '../../test/until.ts'
@@ -12,19 +13,25 @@ export interface Sightings<T> {
 export function watchFor<T extends KubeObject>(client: Client, resource: Resource<T>): Sightings<T> {
   const seen = new Map<string, { readonly object: T; readonly at: number }[]>()
   const calling = new AbortController()
+  let trouble: Error | undefined
+  // An API server ends a watch that hears too slowly, and refuses one while it is busy: what was missed is told at the next
+  // beginning.
   const follow = async () => {
-    // An API server ends a watch that hears too slowly: what was missed is told at the next beginning.
     while (!calling.signal.aborted) {
-      for await (const event of client.watch(resource, { initialEvents: true }, calling.signal)) {
-        if (event.type === 'BOOKMARK') continue
-        const key = tellKey(keyOf(event.object))
-        seen.set(key, [...(seen.get(key) ?? []), { object: event.object, at: performance.now() }])
+      try {
+        for await (const event of client.watch(resource, { initialEvents: true }, calling.signal)) {
+          trouble = undefined
+          if (event.type === 'BOOKMARK') continue
+          const key = tellKey(keyOf(event.object))
+          seen.set(key, [...(seen.get(key) ?? []), { object: event.object, at: performance.now() }])
+        }
+      } catch (error) {
+        trouble = error as Error
+        await sleep(200)
       }
     }
   }
-  follow().catch((error: unknown) => {
-    if (!calling.signal.aborted) throw error
-  })
+  void follow()
   return {
     async of(keys, isSo) {
       const found = new Map<string, number>()
@@ -35,7 +42,9 @@ export function watchFor<T extends KubeObject>(client: Client, resource: Resourc
       }
       const all = async () => {
         const moments = keys.map((key) => find(tellKey(key))).filter((each) => each !== undefined)
-        return moments.length === keys.length ? moments : undefined
+        if (moments.length === keys.length) return moments
+        if (trouble) throw trouble // which is told when it is waited in vain
+        return undefined
       }
       return until(`${keys.length} ${resource.plural} are seen`, all, { withinSeconds: 600, everyMs: 20 })
     },
