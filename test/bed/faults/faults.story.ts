@@ -79,6 +79,7 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
     [{ do: 'answer', code: 429, retryAfterSeconds: 7 }, 'TooManyRequests'],
     [{ do: 'answer', code: 500 }, 'InternalError'],
     [{ do: 'answer', code: 503 }, 'ServiceUnavailable'],
+    [{ do: 'answer', code: 504, isDone: true }, 'Timeout'],
   ])('it answers %o with a Status', async (fault, reason) => {
     const heard = await listenUnder({ verb: 'get', path: /configmaps\/one/ }, fault, one())
     expect(heard).toMatchObject({ status: fault.code, ending: 'whole' })
