@@ -39,6 +39,8 @@ export interface Plan {
   // What becomes of conditions of the kind that are not said: they are written as Unknown, so that nothing stale
   // survives, unless they are to stay (paused, ownerless, managed elsewhere: nothing was looked at).
   readonly others?: 'stay'
+  // Those of the conditions that are True only because the effects are: when one of these fails, they stay as they were.
+  readonly onceDone?: readonly string[]
   readonly status?: Readonly<Record<string, unknown>> // merged into the status, only if every effect held
   readonly wake: Wake
 }

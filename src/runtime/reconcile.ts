@@ -1,7 +1,7 @@
 // Carries a plan out: the only place where a plan meets the world.
 //
 // Flow. Effects in their order, up to the first that fails; then the status. Guarantees. The conditions are told even when
-// an effect failed, other status only when all of them held. Nothing is sent that would change nothing. Every write
+// an effect failed, but for those that are only so once all of them held; other status only then. Nothing is sent that would change nothing. Every write
 // carries the uid or the resource version of what it was decided on, so that it is refused when the world has moved on.
 // Assumptions. A plan is safe to repeat: half of it may have happened in an earlier life. Caveats. After a write the cache
 // may be old for a moment; names are deterministic and effects repeatable, so the next pass does no harm.
@@ -51,12 +51,19 @@ export async function carryOut(kind: Kind, subject: Subject, plan: Plan, hands: 
     }
   }
   const isNews = failure !== undefined && !isConflict(failure) && !(failure instanceof NotLeading)
-  const said = isNews ? [...plan.conditions, writeFailed(failure?.message ?? '')] : plan.conditions
+  const so = failure ? withoutPromises(plan, conditionsOf(now)) : plan.conditions
+  const said = isNews ? [...so, writeFailed(failure?.message ?? '')] : so
   // What is leaving may be gone by now, its last finalizer with it.
   const isGone = now.metadata.deletionTimestamp !== undefined && !now.metadata.finalizers?.length
   const says = isGone ? '' : await writeStatus(kind, now, said, plan, failure ? {} : (plan.status ?? {}), hands)
   if (failure) throw failure
   return { did, says, wake }
+}
+
+// What was to become true by an effect has not.
+function withoutPromises({ conditions, onceDone = [] }: Plan, before: readonly Condition[]): readonly Said[] {
+  const isPromise = ({ type, status }: Said) => status === 'True' && onceDone.includes(type)
+  return conditions.flatMap((each) => (isPromise(each) ? before.filter(({ type }) => type === each.type) : [each]))
 }
 
 interface Performed {

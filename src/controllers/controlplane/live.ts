@@ -36,6 +36,7 @@ export function live(seen: Seen, cluster: Cluster): Plan {
       ...news(four, controlPlane.status?.conditions, isWorthTelling),
     ],
     conditions: [ready, ...four, rolling, say('Paused', 'NotPaused'), say('Deleting', 'NotDeleting')],
+    onceDone: ['Ready', 'Available', 'SecretsReady', 'EndpointReady'], // not before the Secrets and the address are written
     status: statusOf(seen, walk, built, access),
     wake: afterSeconds === undefined ? 'onChange' : { afterSeconds },
   }
