@@ -246,3 +246,13 @@ test('who asks stays who they are: by client certificate and by token', async ()
   expect(who).toMatchObject({ two: 'bed-admin', three: `system:serviceaccount:${namespace}:reader` })
   expect(records.find(({ name }) => name === 'two')?.userAgent).toMatch(/^kubectl\//)
 })
+
+test('what was done is called a failure, and is done', async () => {
+  const proxy = await startFaultProxy(bed)
+  onTestFinished(async () => proxy.stop())
+  proxy.inject({ verb: 'create', path: /configmaps/ }, { do: 'answer', code: 504, isDone: true })
+  const through = kubeOf(await bed.kubeconfigThrough(proxy), bed.parts.kubectl)
+  const making = through.kubectl(['create', 'configmap', 'done', '--namespace', namespace])
+  await expect(making).rejects.toThrow(/did not complete within requested timeout/)
+  expect(await bed.kube.read(aConfigMap({ namespace, name: 'done' }))).toBeDefined()
+})
