@@ -25,6 +25,7 @@ import {
   type Acts,
   api,
   apiInMemory,
+  failuresOf,
   liveEach,
   type Site,
   type Strike,
@@ -144,15 +145,19 @@ async function live(site: Site, workload: Workload, namespace: string, fate?: Fa
   }
 }
 
-// Lives a life undisturbed and one for each of the strikes that are chosen, and sees each end as the first.
-export async function sweep(isChosen: (strike: Strike) => boolean): Promise<{ strikes: number; lives: number }> {
+// Lives a life undisturbed and one for each of the strikes that are chosen, by the act they meet there, and sees each end as the first.
+export async function sweep(
+  isChosen: (strike: Strike, act: string) => boolean,
+): Promise<{ strikes: number; lives: number }> {
   const site = siteInMemory()
   const { cert: ca } = await anAuthority('workload')
   const workload = { host: '192.0.2.1', port: 6443, ca, token: 'a-token' }
   try {
     const like = await live(site, workload, 'undisturbed')
     expect(like).toMatchObject({ struck: undefined, wrong: [], left: [], twice: [] })
-    const strikes = strikesOf(like).filter(isChosen)
+    const strikes = [...strikesOf(like), ...failuresOf(like)].filter((strike) =>
+      isChosen(strike, like.acts[strike.who][strike.at - 1] ?? ''),
+    )
     const lives = await liveEach(
       site.pace.atATime,
       strikes,

@@ -163,6 +163,12 @@ export function strikesOf({ acts }: { readonly acts: Acts }): readonly Strike[] 
   return [...waysOf(acts.manager, 'manager'), ...waysOf(acts.engine, 'engine')]
 }
 
+// Every write of the manager, answered with a failure.
+export function failuresOf({ acts }: { readonly acts: Acts }): readonly Strike[] {
+  const ways = ['refused', 'denied'] as const
+  return acts.manager.flatMap((_, index) => ways.map((how): Strike => ({ who: 'manager', at: index + 1, how })))
+}
+
 function waysOf(acts: readonly string[], who: Strike['who']): readonly Strike[] {
   return acts.flatMap((_, index): readonly Strike[] => {
     const at = index + 1
