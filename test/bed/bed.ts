@@ -65,10 +65,15 @@ export interface StartedBed extends Bed {
 
 export interface BedOptions {
   readonly core?: boolean // Cluster API core, stand-in provider kinds for it, and CAPT; on unless said otherwise
+  readonly manager?: boolean // CAPT's own, where core is; off for who starts others. Its role is there all the same
   readonly say?: (line: string) => void
 }
 
-export async function startBed({ core = true, say = () => {} }: BedOptions = {}): Promise<StartedBed> {
+export async function startBed({
+  core = true,
+  manager: isManaged = true,
+  say = () => {},
+}: BedOptions = {}): Promise<StartedBed> {
   const parts = await realParts(partNames)
   return startHousehold('bed', async (home) => {
     say(`starting etcd and kube-apiserver in ${home.folder}`)
@@ -83,8 +88,12 @@ export async function startBed({ core = true, say = () => {} }: BedOptions = {})
     const { server, ca, auditLog, frontProxy } = api
     const bin = linkPrograms(home.folder, parts)
     if (core) say("starting CAPT's manager and its engine under the roles they are shipped with")
+    if (core) await grantManager(kube)
     const [manager, engine] = core
-      ? await Promise.all([startManager(home, kube, api), startEngine(home, kube, api, parts.tofu)])
+      ? await Promise.all([
+          isManaged ? startManager(home, kube, api) : undefined,
+          startEngine(home, kube, api, parts.tofu),
+        ])
       : []
     const address = {
       folder: home.folder,
@@ -125,7 +134,6 @@ export function onBed(address: BedAddress): Bed {
 }
 
 async function startManager(home: Household, kube: Kube, reach: Reach): Promise<ManagerAddress> {
-  await grantManager(kube)
   const { folder } = home
   const manager = await launchManager(home, {
     name: 'manager',
