@@ -194,7 +194,7 @@ function begin(objects: Objects, namespace: string, workload: Workload): void {
     namespace,
     name,
     network: kept,
-    controlPlane: { version: 'v1.33.0', ...kept },
+    controlPlane: { version: 'v1.33.0', eksClusterName: name, ...kept },
   })
   put(CAPTCluster)(network)
   put(CAPTControlPlane)(controlPlane)

@@ -205,7 +205,9 @@ async function live(
   try {
     const templates = offlineTemplates(namespace).map((each) => written(each, ledger))
     await bed.kube.apply(offlineSecret(namespace, leadingTo(workload)), ...templates)
-    await bed.kube.apply(...aCaptCluster({ namespace, controlPlane: { version: 'v1.33.0' } }).all)
+    await bed.kube.apply(
+      ...aCaptCluster({ namespace, controlPlane: { version: 'v1.33.0', eksClusterName: 'demo' } }).all,
+    )
     await see('it was made', { version: 'v1.33.0', tags: {} })
     await change(CAPTCluster, { additionalTags: tags })
     await change(CAPTControlPlane, { additionalTags: tags })
