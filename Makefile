@@ -26,11 +26,12 @@ bench: parts ## Measure what has a budget and print it as a table.
 	@node scripts/bench.ts
 
 soak: export CAPT_SEED ?= drawn
-soak: parts ## Run the long tests: beds, managers and engines killed at any moment, ten thousand made-up objects, types, modules, elections and reconnects.
+soak: parts ## Run the long tests: 500 clusters at once, beds, managers and engines killed at any moment, ten thousand made-up objects, types, modules, elections and reconnects.
 	@vitest run --config vitest.soak.config.ts
 	@CAPT_RECONNECTS=10000 vitest run --project stories reconnect
 	@CAPT_FUZZ_ELECTIONS=10000 vitest run --project unit election
 	@CAPT_FUZZ_OBJECTS=10000 CAPT_FUZZ_TYPES=3000 CAPT_FUZZ_MODULES=1000 vitest run --project stories agreement type.story module.story
+	@node scripts/bench.ts clusters 500
 
 generate: $(installed) ## Write the generated files from their sources.
 	@node scripts/generate.ts

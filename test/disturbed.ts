@@ -45,7 +45,7 @@ const patience = { withinSeconds: 180, everyMs: 200 }
 
 // A bed on which no manager works but those of the lives.
 export async function startGround(): Promise<Ground> {
-  const [bed, workload] = await Promise.all([startBed({ manager: false }), startWorkload()])
+  const [bed, workload] = await Promise.all([startBed({ capt: ['engine'] }), startWorkload()])
   mkdirSync(join(bed.folder, 'ledgers'))
   const client = createClient(findAccess({ kubeconfig: bed.kubeconfig, env: {} }))
   return {

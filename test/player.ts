@@ -3,6 +3,7 @@
 // not played, and there is no garbage collector, so it takes away itself what belonged to a Workspace that is gone.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { parseAllDocuments } from 'yaml'
@@ -51,6 +52,7 @@ export interface PlayerOptions {
   readonly client: Client
   readonly api: WorkspaceAPI
   readonly terraform: Terraform
+  readonly buildMs?: (workspace: Workspace) => number // how long the first run takes; none: no time
   readonly date?: () => Date
 }
 
@@ -86,7 +88,8 @@ interface Scene {
   readonly isUsed: boolean
 }
 
-export function startPlayer({ client, api, terraform: usual, date = () => new Date() }: PlayerOptions): Player {
+export function startPlayer(options: PlayerOptions): Player {
+  const { client, api, terraform: usual, buildMs = () => 0, date = () => new Date() } = options
   const now = () => `${date().toISOString().slice(0, 19)}Z`
   const { workspace: resource } = api
   const destroyed: string[] = []
@@ -94,6 +97,7 @@ export function startPlayer({ client, api, terraform: usual, date = () => new Da
   const turns = new Map<string, Promise<void>>()
   const states = new Set<string>() // by external name: something is there
   const retries = new Set<NodeJS.Timeout>()
+  const builds = new Map<string, Promise<void>>() // by uid: runs that were begun
   let terraform = usual
   let isStopped = false
   const cache = createCache({ client, clock: systemClock, random: Math.random, trouble: () => {} })
@@ -266,7 +270,7 @@ export function startPlayer({ client, api, terraform: usual, date = () => new Da
   async function write(next: Write, scene: Scene): Promise<void> {
     const { workspace } = scene
     const { metadata } = workspace
-    const { finalizers = [], uid, resourceVersion } = metadata
+    const { finalizers = [], uid = '', resourceVersion } = metadata
     const patch = async (change: { metadata?: object; status?: object }, subresource?: 'status') => {
       const fenced = { ...change, metadata: { ...change.metadata, uid, resourceVersion } }
       await client.patch(resource, keyOf(workspace), fenced, {
@@ -276,7 +280,9 @@ export function startPlayer({ client, api, terraform: usual, date = () => new Da
     }
     const { annotate, use, connect, finalizer, release, conditions = [], atProvider } = next
     if (annotate) {
+      if (crossplane.createPending in annotate) builds.set(uid, sleep(buildMs(workspace)))
       if (crossplane.createSucceeded in annotate || crossplane.createFailed in annotate) {
+        await builds.get(uid)
         if ('fails' in scene.outcome || scene.outcome.resources !== 0)
           states.add(metadata.annotations?.[crossplane.externalName] ?? '')
       }

@@ -176,11 +176,11 @@ async function measureSingles(stage: Stage, say: (line: string) => void): Promis
   return [
     {
       ...one('one resource, create to Ready', 's', secondsOf(created), crossplane.createSeconds / 2),
-      crossplane: '1.4 – 2.4 s',
+      others: 'Crossplane: 1.4 – 2.4 s',
     },
-    { ...one('one resource, CLI calls until Ready', '', callsOf(created), 5), crossplane: '13' },
-    { ...one('one resource, CLI calls until quiet', '', quietCallsOf(created), 5), crossplane: '17' },
-    { ...one('one resource, CLI calls of an unchanged poll', '', quietCallsOf(polled), 2), crossplane: '3' },
+    { ...one('one resource, CLI calls until Ready', '', callsOf(created), 5), others: 'Crossplane: 13' },
+    { ...one('one resource, CLI calls until quiet', '', quietCallsOf(created), 5), others: 'Crossplane: 17' },
+    { ...one('one resource, CLI calls of an unchanged poll', '', quietCallsOf(polled), 2), others: 'Crossplane: 3' },
     one('one resource, unchanged poll', 's', secondsOf(polled)),
     one('one resource, update', 's', secondsOf(updated)),
     one('one resource, CLI calls of an update', '', quietCallsOf(updated), 5),
@@ -227,9 +227,12 @@ async function measureCrowd(stage: Stage, { member }: ManagerProcess, say: (line
 
 function memoryOf(of: string, { residentMiB, anonymousMiB, childrenMiB }: ReturnType<MemoryWatch['most']>): Figure[] {
   return [
-    { ...one(`${of}, resident`, 'MiB', [residentMiB]), crossplane: '72 – 77 MB' },
+    { ...one(`${of}, resident`, 'MiB', [residentMiB]), others: 'Crossplane: 72 – 77 MB' },
     one(`${of}, anonymous`, 'MiB', [anonymousMiB]),
-    { ...one(`${of}, resident in what it runs, together`, 'MiB', [childrenMiB]), crossplane: '54 – 72 MB each' },
+    {
+      ...one(`${of}, resident in what it runs, together`, 'MiB', [childrenMiB]),
+      others: 'Crossplane: 54 – 72 MB each',
+    },
   ]
 }
 
@@ -238,7 +241,7 @@ async function measureTen(stage: Stage, say: (line: string) => void): Promise<Fi
   const seconds = await several(stage, 'ten', 10)
   return {
     ...one('10 Workspaces at rate 10, all Ready', 's', [seconds], crossplane.tenSeconds / 2),
-    crossplane: '12.8 s',
+    others: 'Crossplane: 12.8 s',
   }
 }
 

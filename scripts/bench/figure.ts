@@ -7,11 +7,11 @@ export interface Figure {
   readonly values: readonly number[]
   readonly atMost?: number
   readonly known?: string // why it is missed, where that is known and lived with
-  readonly crossplane?: string // the same of Crossplane's provider-terraform, as it was measured on two cores
+  readonly others?: string // the same of another program, as it was measured on two cores: whose, and how much
 }
 
 export function figureTable(figures: readonly Figure[]): string {
-  return table(['what', 'median', 'spread', 'budget', '', 'Crossplane'], figures.map(rowOf))
+  return table(['what', 'median', 'spread', 'budget', '', 'others'], figures.map(rowOf))
 }
 
 // What nobody knows of yet.
@@ -28,14 +28,14 @@ function isMissed(figure: Figure): boolean {
 }
 
 function rowOf(figure: Figure): string[] {
-  const { what, unit, values, atMost, known, crossplane = '' } = figure
+  const { what, unit, values, atMost, known, others = '' } = figure
   const median = medianOf(figure)
   const tell = (value: number) => (value >= 10 ? value.toFixed(0) : value.toFixed(2))
   const spread = values.length > 1 ? `${tell(Math.min(...values))} – ${tell(Math.max(...values))} ${unit}` : ''
   const budget = atMost === undefined ? '' : `≤ ${atMost} ${unit}`
   const missed = known === undefined ? 'MISSED' : `missed: ${known}`
   const verdict = atMost === undefined ? '' : isMissed(figure) ? missed : 'kept'
-  return [what, `${tell(median)} ${unit}`, spread, budget, verdict, crossplane]
+  return [what, `${tell(median)} ${unit}`, spread, budget, verdict, others]
 }
 
 export async function timed<T>(work: () => Promise<T>): Promise<[seconds: number, result: T]> {

@@ -1,5 +1,6 @@
 // What the kernel says of a process: its memory and the processor time it has used. Linux only.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 
 export interface Memory {
   readonly anonymousMiB: number
@@ -21,6 +22,23 @@ export function cpuSecondsOf(pid: number): number {
     .split(' ')
     .slice(11, 13) // a name may hold anything
   return (Number(user) + Number(system)) / ticksPerSecond
+}
+
+// Of every program of a household, by its name.
+export function cpuSecondsIn(folder: string): ReadonlyMap<string, number> {
+  const pids = readdirSync(join(folder, 'alive'))
+  return new Map(pids.map((pid) => [basename(programOf(pid)), cpuSecondsOf(Number(pid))]))
+}
+
+function programOf(pid: string): string {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] ?? ''
+}
+
+// Of everything that runs on this machine.
+export function busySeconds(): number {
+  const [user, nice, system, , , irq, softirq] =
+    /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]?.split(' ') ?? []
+  return [user, nice, system, irq, softirq].reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond
 }
 
 export interface MemoryWatch {

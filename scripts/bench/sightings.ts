@@ -27,10 +27,15 @@ export function watchFor<T extends KubeObject>(client: Client, resource: Resourc
   })
   return {
     async of(keys, isSo) {
-      const moments = () => keys.map((key) => seen.get(tellKey(key))?.find(({ object }) => isSo(object))?.at)
+      const found = new Map<string, number>()
+      const find = (key: string) => {
+        const at = found.get(key) ?? seen.get(key)?.find(({ object }) => isSo(object))?.at
+        if (at !== undefined) found.set(key, at)
+        return at
+      }
       const all = async () => {
-        const found = moments().filter((each) => each !== undefined)
-        return found.length === keys.length ? found : undefined
+        const moments = keys.map((key) => find(tellKey(key))).filter((each) => each !== undefined)
+        return moments.length === keys.length ? moments : undefined
       }
       return until(`${keys.length} ${resource.plural} are seen`, all, { withinSeconds: 600, everyMs: 20 })
     },

@@ -40,11 +40,12 @@ describe('how far its last run is', () => {
   const said = (status: 'True' | 'False', reason: string, more: object = {}) =>
     but(mine, { status: { conditions: [condition('Ready', status, reason, { message: 'why', ...more })] } })
   test.each<[string, typeof mine, string, string]>([
-    ['it was just made', anApply('demo-vpc', network, 'new'), 'running', 'has just been made'],
+    ['it was just made', anApply('demo-vpc', network, 'new'), 'running', 'is at work'],
     ['it is done', mine, 'done', ''],
     ['it stays at a revision', said('True', 'RevisionPinned'), 'done', ''],
     ['it is asked for a change', but(mine, { metadata: { generation: 2 } }), 'running', 'is asked for a change'],
-    ['it is at work', said('False', 'Applying'), 'running', ': why'],
+    ['it is at work, step by step', said('False', 'Applying'), 'running', 'demo-vpc is at work'],
+    ['it is at work, a step further', said('False', 'Planning'), 'running', 'demo-vpc is at work'],
     ['it waits for another', said('False', 'WaitingForWorkspaces'), 'running', ': why'],
     ['it is paused', said('False', 'Paused'), 'running', ': why'],
     ['it may only plan', said('False', 'PlanOnly'), 'running', ': why'],

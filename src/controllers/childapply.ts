@@ -128,6 +128,7 @@ const failures = new Set([
   'EngineSilent',
   'StateMissing',
 ])
+const work = new Set(['Creating', 'Planning', 'Applying'])
 const holds = new Set(['ApprovalRequired', 'AdoptionFrozen', 'ApplyInterrupted'])
 
 export function runOf(apply: Apply): Run {
@@ -142,7 +143,7 @@ export function runOf(apply: Apply): Run {
     return {
       is: 'running',
       reason: 'Creating',
-      why: `${name} has just been made`,
+      why: `${name} is at work`,
       sinceMs: Date.parse(creationTimestamp),
     }
   const since = ready.status === 'True' ? undefined : Date.parse(ready.lastTransitionTime)
@@ -150,7 +151,9 @@ export function runOf(apply: Apply): Run {
     return { is: 'running', reason: 'Applying', why: `${name} is asked for a change`, sinceMs: since }
   if (ready.status === 'True') return { is: 'done', reason: ready.reason, why: '', sinceMs: undefined }
   const is = failures.has(ready.reason) ? 'failed' : holds.has(ready.reason) ? 'held' : 'running'
-  return { is, reason: ready.reason, why: `${name}: ${ready.message || ready.reason}`, sinceMs: since }
+  // How far it is, it tells itself: told here too, each of its steps would be written on all that wait for it.
+  const why = work.has(ready.reason) ? `${name} is at work` : `${name}: ${ready.message || ready.reason}`
+  return { is, reason: ready.reason, why, sinceMs: since }
 }
 
 // To Cluster API a failure told so is the end, and the predecessor told of every one: there is none now.

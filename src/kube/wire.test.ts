@@ -124,6 +124,15 @@ describe('over HTTP/2', () => {
     expect(server.sessions.size).toBe(1)
   })
 
+  // An API server ends watches whose events it cannot get rid of within a moment.
+  test('a server may send megabytes while we are busy, on every stream', async () => {
+    const { port, sessions } = await anHttp2Server((stream) => answering(stream, ''))
+    await ask(wireTo(port))
+    const [session] = sessions
+    expect(session?.remoteSettings.initialWindowSize).toBe(4 * 1024 * 1024)
+    await until('the connection is wide', async () => (session?.state.remoteWindowSize ?? 0) > 60_000_000 || undefined)
+  })
+
   test('what a server that goes away has not begun is asked again, elsewhere; what it has begun ends there', async () => {
     const server = await anHttp2Server((stream, { nth, connection }) => {
       if (nth === 1) {

@@ -46,6 +46,11 @@ export interface WireOptions {
 
 const attempts = 3
 
+// Bytes that may be under way to us. An API server ends watches whose events it cannot get rid of within a moment: with the 64 KiB
+// that HTTP/2 begins with, a burst of a dozen objects is enough while we are busy. A stream has what Go's clients give it.
+const streamWindow = 4 * 1024 * 1024
+const connectionWindow = 64 * 1024 * 1024
+
 // There is not even a connection.
 export class Unreachable extends Error {}
 
@@ -168,7 +173,9 @@ interface Pinged {
 
 // HTTP/2: everything over one connection.
 function multiplexed(origin: string, socket: Socket, { pingEveryMs, pingWithinMs, forget }: Pinged): Line {
-  const session = http2.connect(origin, { createConnection: () => socket, settings: { enablePush: false } })
+  const settings = { enablePush: false, initialWindowSize: streamWindow }
+  const session = http2.connect(origin, { createConnection: () => socket, settings })
+  session.once('connect', () => session.setLocalWindowSize(connectionWindow))
   let isUsable = true
   let refusedAbove = Number.POSITIVE_INFINITY
   let lastWord: Error | undefined // why the connection broke

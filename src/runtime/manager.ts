@@ -12,6 +12,7 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { carryOut, type Hands } from './reconcile.ts'
 import type { Change } from './store.ts'
+import { isNewer } from './view.ts'
 import { createWorkers, type Workers } from './workers.ts'
 
 export interface Manager {
@@ -35,6 +36,14 @@ export interface ManagerOptions {
   readonly date?: () => Date
 }
 
+// What a pass left its subject as.
+interface Written {
+  readonly version: string | undefined
+  readonly until: number // when it is not waited for any more: an API server that was restored has forgotten it
+}
+
+const lateMs = 10_000 // so late a cache may be
+
 // Declares what its controllers watch to the cache, which is started by whoever made it.
 export function createManager(options: ManagerOptions): Manager {
   const { controllers, client, cache, clock, log, metrics, concurrency, watchFilter, date = () => new Date() } = options
@@ -52,7 +61,8 @@ export function createManager(options: ManagerOptions): Manager {
       record: options.record,
       count: ({ what, reason }) => metrics[what].with({ reason }).add(),
     }
-    const pass = async (key: string) => look(controller, readKey(key), hands)
+    const written = new Map<string, Written>()
+    const pass = async (key: string) => look(controller, readKey(key), hands, written)
     const workers = createWorkers({ name, count: concurrency, clock, log, metrics, pass })
     for (const source of controller.wokenBy) follow(source, controller, workers)
     return workers
@@ -77,10 +87,19 @@ export function createManager(options: ManagerOptions): Manager {
     })
   }
 
-  async function look({ name, kind, plan }: Controller, key: Key, hands: Hands) {
+  async function look({ name, kind, plan }: Controller, key: Key, hands: Hands, written: Map<string, Written>) {
     const subject = cache.get(kind, key)
+    const last = written.get(tellKey(key))
+    written.delete(tellKey(key))
     if (!subject || !isMeant(subject)) return 'onChange'
-    const { did, says, wake } = await carryOut(kind, subject, await plan(subject, cache, live), hands)
+    // What was decided on an object as it was before our last write would be refused, and what is news would be told again.
+    if (last && isNewer(last.version, subject.metadata.resourceVersion) && clock.now() < last.until) {
+      written.set(tellKey(key), last)
+      return { afterSeconds: (last.until - clock.now()) / 1000 } // sooner, when the watch tells
+    }
+    const { did, says, version, wake } = await carryOut(kind, subject, await plan(subject, cache, live), hands)
+    if (isNewer(version, subject.metadata.resourceVersion))
+      written.set(tellKey(key), { version, until: clock.now() + lateMs })
     if (did.length > 0 || says) log.info('carried out', { controller: name, object: tellKey(key), did, says })
     return wake
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Situation, type Stage, stageOf } from './plan.ts'
+import { ConfigMap } from '../api/neighbours.ts'
+import { type Effect, joined, type Situation, type Stage, stageOf } from './plan.ts'
 
 const finalizer = 'infrastructure.cluster.x-k8s.io/captcluster'
 const object = (metadata: object) => ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'demo', ...metadata } })
@@ -28,4 +29,24 @@ test.each<[string, Situation, Stage]>([
   ['it needs none', { object: object({}) }, 'live'],
 ])('when %s', (_, situation, stage) => {
   expect(stageOf(situation)).toBe(stage)
+})
+
+test('a finalizer and the change of the same object that comes next are one write; nothing else is', () => {
+  const add: Effect = { do: 'addFinalizer', finalizer }
+  const patch = (of: object, change: object): Effect => ({
+    do: 'patch',
+    resource: ConfigMap,
+    object: object(of),
+    change: { ...change },
+  })
+  const noted = { metadata: { annotations: { a: '1' } } }
+  const both = { metadata: { finalizers: ['x', finalizer], annotations: { a: '1' } } }
+  const it = object({ uid: 'it', finalizers: ['x'] })
+  const apply: Effect = { do: 'apply', resource: ConfigMap, object: object({}) }
+  const last = patch({ uid: 'it' }, { spec: {} })
+  expect(joined([add, patch({ uid: 'it' }, noted), apply, last], it)).toEqual([patch({ uid: 'it' }, both), apply, last])
+  for (const effects of [[add], [add, apply, last], [add, patch({ uid: 'another' }, noted)], [last, add]])
+    expect(joined(effects, it)).toEqual(effects)
+  const has = object({ uid: 'it', finalizers: [finalizer] })
+  expect(joined([add, last], has)).toEqual([add, last])
 })

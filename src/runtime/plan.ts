@@ -2,7 +2,7 @@
 
 import type { Said } from '../api/condition.ts'
 import { handsOffAnnotations, pausedAnnotation } from '../api/contract.ts'
-import type { JsonRecord } from '../api/record.ts'
+import { isRecord, type JsonRecord } from '../api/record.ts'
 import type { Key, KubeObject, Resource } from '../api/resource.ts'
 
 export interface Ref {
@@ -41,6 +41,17 @@ export interface Plan {
   readonly others?: 'stay'
   readonly status?: Readonly<Record<string, unknown>> // merged into the status, only if every effect held
   readonly wake: Wake
+}
+
+// A finalizer that an object lacks and the change of it that comes next are one write.
+export function joined(effects: readonly Effect[], subject: KubeObject): readonly Effect[] {
+  const { uid, finalizers = [] } = subject.metadata
+  const at = effects.findIndex((each) => each.do === 'addFinalizer' && !finalizers.includes(each.finalizer))
+  const [first, next] = [effects[at], effects[at + 1]]
+  if (first?.do !== 'addFinalizer' || next?.do !== 'patch' || next.object.metadata.uid !== uid) return effects
+  const { metadata } = next.change
+  const both = { finalizers: [...finalizers, first.finalizer], ...(isRecord(metadata) && metadata) }
+  return [...effects.slice(0, at), { ...next, change: { ...next.change, metadata: both } }, ...effects.slice(at + 2)]
 }
 
 // Nothing to do and nothing to say.

@@ -98,3 +98,27 @@ test.each([
   expect(told).toContain(reason && `"type":"Ready","status":"Unknown","reason":"${reason}"`)
   expect(told).not.toContain('Provisioned')
 })
+
+test('an object gets its finalizer and what is noted on it in one write', async () => {
+  const sent: object[] = []
+  const hands = {
+    client: {
+      async patch(_: unknown, __: unknown, { metadata }: { metadata: object }) {
+        sent.push(metadata)
+        return network
+      },
+    },
+    fieldManager: 'capt-test',
+    now: () => '2026-11-16T12:00:00Z',
+  } as unknown as Hands
+  const { uid, resourceVersion } = network.metadata
+  const subject = { ...network, metadata: { ...network.metadata, finalizers: [] } }
+  const effects = [
+    { do: 'addFinalizer', finalizer: 'ours' },
+    { do: 'patch', resource: CAPTCluster, object: subject, change: { metadata: { annotations: { a: '1' } } } },
+  ] as const
+  await carryOut(CAPTCluster, subject, { effects, conditions: [], others: 'stay', wake: 'onChange' }, hands)
+  expect(sent).toEqual([
+    { uid, ...(resourceVersion && { resourceVersion }), finalizers: ['ours'], annotations: { a: '1' } },
+  ])
+})

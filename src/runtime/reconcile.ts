@@ -12,7 +12,7 @@ import { type KubeObject, keyOf, tellRef } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import { isConflict, isContested, isNotFound, NotLeading } from '../kube/errors.ts'
 import type { Read } from './cache.ts'
-import type { Effect, Plan, Ref, Wake } from './plan.ts'
+import { type Effect, joined, type Plan, type Ref, type Wake } from './plan.ts'
 
 export interface Hands {
   readonly client: Client
@@ -26,6 +26,7 @@ export interface Hands {
 export interface CarriedOut {
   readonly did: readonly string[]
   readonly says: string // conditions, when they were written
+  readonly version: string | undefined // of the subject, as it was left
   readonly wake: Wake
 }
 
@@ -39,7 +40,7 @@ export async function carryOut(kind: Kind, subject: Subject, plan: Plan, hands: 
   let now = subject
   let { wake } = plan
   let failure: Error | undefined
-  for (const effect of plan.effects) {
+  for (const effect of joined(plan.effects, subject)) {
     try {
       const done = await perform(effect, kind, now, hands)
       if (done.did !== undefined) did.push(done.did)
@@ -57,9 +58,11 @@ export async function carryOut(kind: Kind, subject: Subject, plan: Plan, hands: 
   // What is leaving may be gone by now, its last finalizer with it.
   const isGone = now.metadata.deletionTimestamp !== undefined && !now.metadata.finalizers?.length
   const others = failure ? 'stay' : plan.others
-  const says = isGone ? '' : await writeStatus(kind, now, { said, others }, failure ? {} : (plan.status ?? {}), hands)
+  const { says, subject: left } = isGone
+    ? { says: '', subject: now }
+    : await writeStatus(kind, now, { said, others }, failure ? {} : (plan.status ?? {}), hands)
   if (failure) throw failure
-  return { did, says, wake }
+  return { did, says, version: left.metadata.resourceVersion, wake }
 }
 
 // What has become true by the plan has not when the plan failed.
@@ -154,15 +157,17 @@ async function writeStatus(
   { said, others }: Pick<Telling, 'said' | 'others'>,
   further: JsonRecord,
   { client, fieldManager, now }: Hands,
-): Promise<string> {
+): Promise<{ readonly says: string; readonly subject: Subject }> {
   const { generation = 0 } = subject.metadata
   const conditions = tellConditions(conditionsOf(subject), { words: kind.words, said, others, generation, now: now() })
   const saidNothing = said.length === 0 && others === 'stay'
   const status = saidNothing ? further : { ...further, conditions, observedGeneration: generation }
-  if (isWithin(status, subject.status ?? {})) return ''
+  if (isWithin(status, subject.status ?? {})) return { says: '', subject }
   const change = { metadata: fence(subject), status }
-  await unlessGone(client.patch(kind, keyOf(subject), change, { subresource: 'status', fieldManager }), subject)
-  return conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ')
+  const how = { subresource: 'status', fieldManager } as const
+  const patched = await unlessGone(client.patch<Subject>(kind, keyOf(subject), change, how), subject)
+  const says = conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ')
+  return { says, subject: patched ?? subject }
 }
 
 // The uid alone would be refused as a change of it (422); beside the resource version a mismatch is a conflict.

@@ -237,6 +237,21 @@ test('a watch that lived long is followed at once by the next, whatever went wro
   expect(server.asked.watch).toBe(broken + 2)
 })
 
+// Which is how an API server that is busy treats those whose events it cannot get rid of.
+test('watches that are ended one after another are followed soon, as long as each has told something', async () => {
+  const { clock, server, start, store } = aScene()
+  start()
+  await clock.advance(1000)
+  server.mishaps.push(...Array.from({ length: 20 }, () => ({ do: 'end', after: 1 }) as const))
+  server.cut()
+  await clock.advance(1000)
+  for (let at = 0; at < 20; at++) {
+    server.put('a', String(at))
+    await clock.advance(400)
+    expect(store.get('a')?.text).toBe(String(at))
+  }
+})
+
 test('it waits as long as it is asked to, but not for hours', async () => {
   const { clock, server, start } = aScene()
   server.mishaps.push({ do: 'refuse', code: 429, retryAfterSeconds: 40 })

@@ -2,8 +2,8 @@
 //
 // Flow. WatchList, or a paged LIST where the API server refuses that; then events and bookmarks; when a watch ends or
 // breaks, on from the last resource version seen; when that has expired, everything anew, while readers see what was
-// known. Guarantees. After each end there is a wait, growing while watches are short-lived, so that no API server is
-// hammered. A kind that is not served counts as one without objects, but only when an API server that calls itself ready
+// known. Guarantees. After each end there is a wait, growing while watches are short-lived and tell nothing, so that no API
+// server is hammered. A kind that is not served counts as one without objects, but only when an API server that calls itself ready
 // has said so twice; of a kind that may well be absent its list of what it serves is believed at once, and without a word.
 import { type KubeObject, type Resource, resourceName } from '../api/resource.ts'
 import type { Client, Scope, WatchEvent } from '../kube/client.ts'
@@ -124,7 +124,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
 
   async function run(): Promise<void> {
     for (;;) {
-      const began = clock.now()
+      const [began, knew] = [clock.now(), at]
       try {
         if (at === undefined && mustList) await listAll()
         if (isStopped) return
@@ -132,6 +132,8 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
         notServedSince = undefined
         arrivedAt = undefined
         absent.reset()
+        // An API server that is busy ends watches whose events it cannot get rid of: to be told less often then helps nobody.
+        if (at !== knew) backoff.reset()
         await pause(nextWait(began))
       } catch (error) {
         if (isStopped) return

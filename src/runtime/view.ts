@@ -62,13 +62,13 @@ export function createView<T extends KubeObject>({ keep, indexes, onChange }: St
   }
 }
 
-// One watch may be ahead of another. Resource versions are numbers without leading zeros, and the API server lets
-// clients compare those of one kind.
+// One watch may be ahead of another.
 function newest<T extends KubeObject>(known: readonly (T | undefined)[]): T | undefined {
   const versionOf = (object: T | undefined) => object?.metadata.resourceVersion
   return known.reduce((best, each) => (best && !isNewer(versionOf(each), versionOf(best)) ? best : each), undefined)
 }
 
-function isNewer(a = '', b = ''): boolean {
+// Resource versions are numbers without leading zeros, and the API server lets clients compare those of one kind.
+export function isNewer(a = '', b = ''): boolean {
   return a.length === b.length ? a > b : a.length > b.length
 }

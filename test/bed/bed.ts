@@ -64,14 +64,14 @@ export interface StartedBed extends Bed {
 }
 
 export interface BedOptions {
-  readonly core?: boolean // Cluster API core, stand-in provider kinds for it, and CAPT; on unless said otherwise
-  readonly manager?: boolean // CAPT's own, where core is; off for who starts others. Its role is there all the same
+  readonly core?: boolean // Cluster API core, stand-in provider kinds for it, CAPT's kinds and the manager's role; on unless said otherwise
+  readonly capt?: readonly ('manager' | 'engine')[] // which of CAPT's, where core is; both unless said otherwise
   readonly say?: (line: string) => void
 }
 
 export async function startBed({
   core = true,
-  manager: isManaged = true,
+  capt = core ? ['manager', 'engine'] : [],
   say = () => {},
 }: BedOptions = {}): Promise<StartedBed> {
   const parts = await realParts(partNames)
@@ -87,14 +87,12 @@ export async function startBed({
     }
     const { server, ca, auditLog, frontProxy } = api
     const bin = linkPrograms(home.folder, parts)
-    if (core) say("starting CAPT's manager and its engine under the roles they are shipped with")
+    if (capt.length > 0) say(`starting CAPT's ${capt.join(' and its ')} under the roles they are shipped with`)
     if (core) await grantManager(kube)
-    const [manager, engine] = core
-      ? await Promise.all([
-          isManaged ? startManager(home, kube, api) : undefined,
-          startEngine(home, kube, api, parts.tofu),
-        ])
-      : []
+    const [manager, engine] = await Promise.all([
+      capt.includes('manager') ? startManager(home, kube, api) : undefined,
+      capt.includes('engine') ? startEngine(home, kube, api, parts.tofu) : undefined,
+    ])
     const address = {
       folder: home.folder,
       bin,

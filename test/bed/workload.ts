@@ -10,12 +10,14 @@ import { kubeconfig } from './kubeconfig.ts'
 import { privateFile } from './private-file.ts'
 
 export interface Workload {
+  readonly folder: string
   readonly host: string
   readonly port: number
   readonly ca: string // PEM
   readonly token: string // of an administrator
   readonly kubeconfig: string // its text, with a bearer token: what a `<cluster>-kubeconfig` Secret holds
   readonly kube: Kube
+  readonly auditLog: string // a file
   stop(): Promise<void>
 }
 
@@ -34,12 +36,14 @@ export async function startWorkload({ eks }: WorkloadOptions = {}): Promise<Work
     const { hostname: host, port } = new URL(api.server)
     const text = kubeconfig(api, { token: api.adminToken })
     const file = privateFile(join(home.folder, 'token.kubeconfig'), text)
-    const { ca, adminToken: token } = api
+    const { ca, adminToken: token, auditLog } = api
+    const kube = kubeOf(file, parts.kubectl)
+    const reach = { host, port: Number(port), ca, token, kubeconfig: text }
     const stop = async () => {
       await home.end()
       await door?.stop()
     }
-    return { host, port: Number(port), ca, token, kubeconfig: text, kube: kubeOf(file, parts.kubectl), stop }
+    return { folder: home.folder, ...reach, kube, auditLog, stop }
   })
 }
 

@@ -5,6 +5,7 @@ import { anEks, but, cluster, controlPlane, eksOutputs, network, paused, saysOf 
 import { aCA, base64 } from '../../../test/pki.ts'
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import type { Said } from '../../api/condition.ts'
 import { Cluster, Secret } from '../../api/neighbours.ts'
 import { type Key, type KubeObject, keyOf, type Resource, resourceName, tellKey } from '../../api/resource.ts'
 import { seal } from '../../api/sealed.ts'
@@ -90,7 +91,10 @@ function aWorld({ answer = { is: 'yes' } }: { readonly answer?: Answer } = {}) {
       const managedFields = [{ manager: 'capt-controlplane', operation: 'Apply', fieldsV1: fields }]
       put(Secret, { ...each.object, metadata: { ...each.object.metadata, uid: 'uid-of-copy', managedFields } })
     }
-    const conditions = plan.conditions.map((each) => ({ ...each, lastTransitionTime: '' }))
+    const before = subject.status?.conditions ?? []
+    const since = ({ type, status }: Said) =>
+      before.find((each) => each.type === type && each.status === status)?.lastTransitionTime ?? state.now.toISOString()
+    const conditions = plan.conditions.map((each) => ({ ...each, lastTransitionTime: since(each) }))
     put(CAPTControlPlane, but(subject, { status: { ...plan.status, conditions } }))
     return { seen, plan, did: [...did], says: saysOf(plan, 'SecretsReady', 'Available') }
   }
@@ -125,9 +129,11 @@ describe('pass by pass', () => {
     expect([calm.did, calm.says]).toEqual([[], 'Ready Available'])
   })
 
-  test('until core reaches the cluster it is asked with what is kept', async () => {
-    const { pass } = aWorld()
+  test('until core reaches the cluster it is asked with what is kept, but not when it has just answered', async () => {
+    const { pass, state } = aWorld()
     await pass()
+    expect((await pass()).did).toEqual([])
+    state.now = inMinutes(1)
     expect((await pass()).did).toEqual(['read demo-kubeconfig', 'greet as token-1'])
   })
 

@@ -97,7 +97,7 @@ async function inTheWayOf(live: Live, { controlPlane, eks, now }: Around, copies
 
 const usualMs = 5000
 
-// While core reaches the cluster with it, there is nothing to ask.
+// While core reaches the cluster with it, there is nothing to ask; nor when it has just answered: core comes a little later.
 async function answerToKept(
   live: Live,
   outside: Outside,
@@ -106,9 +106,16 @@ async function answerToKept(
 ): Promise<Answer> {
   const isBegun = controlPlane.status?.initialization?.controlPlaneInitialized === true
   const probe = cluster.status?.conditions?.find(({ type }) => type === remoteProbe)
-  if (isBegun && probe?.status === 'True') return { is: 'yes' }
+  if (isBegun && (probe?.status === 'True' || hasJustAnswered(controlPlane, now))) return { is: 'yes' }
   const way = await wayKept(live, controlPlane, copies, now)
   return way ? outside.greet(way) : unasked
+}
+
+const momentMs = 60_000
+
+function hasJustAnswered({ status }: CAPTControlPlane, now: Date): boolean {
+  const available = status?.conditions?.find(({ type }) => type === 'Available')
+  return available?.status === 'True' && now.getTime() - Date.parse(available.lastTransitionTime) < momentMs
 }
 
 async function wayKept(live: Live, controlPlane: CAPTControlPlane, copies: ReadonlyMap<Role, Copy>, now: Date) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { messageOf } from '../../../test/applies.ts'
+import { condition, messageOf } from '../../../test/applies.ts'
 import {
   all,
   anEks,
@@ -12,6 +12,7 @@ import {
   existing,
   gone,
   late,
+  network,
   no,
   noted,
   ofCP,
@@ -29,6 +30,8 @@ import { decide } from './decide.ts'
 import type { Seen } from './seen.ts'
 
 const does = (seen: Seen) => plainly(decide(seen))
+const networkSaying = (reason: string) =>
+  but(network, { status: { conditions: [condition('VPCReady', 'False', reason, { message: 'why' })] } })
 
 describe('what becomes of EKS', () => {
   test.each<{ when: string; seen: Seen; says: string; does: string }>([
@@ -206,6 +209,18 @@ describe('what becomes of EKS', () => {
 
   test.each<[string, Seen, string, string]>([
     ['the network', { ...waitingSeen, cluster: unprovisioned }, 'EKSApplied', 'CAPTCluster team/demo'],
+    [
+      'what stops the network',
+      { ...waitingSeen, cluster: unprovisioned, network: networkSaying('VPCCreationFailed') },
+      'EKSApplied',
+      'CAPTCluster team/demo: why',
+    ],
+    [
+      'no step of a network that comes along',
+      { ...waitingSeen, cluster: unprovisioned, network: networkSaying('VPCCreating') },
+      'EKSApplied',
+      'it does not say yet that CAPTCluster team/demo is provisioned',
+    ],
     [
       'both regions',
       ofCP(waitingSeen, { spec: { controlPlaneConfig: { region: 'eu-west-1' } } }),

@@ -167,10 +167,13 @@ function tellRun(
   return say('EKSApplied', 'Applying', message)
 }
 
+// While it comes along it tells itself how far it is: told here too, each of its steps would be written here again.
 function tellNetwork(network: NonNullable<Seen['network']>): string {
-  const ready = network.status?.conditions?.find(({ type }) => type === 'Ready')
-  const why = ready?.message || ready?.reason || 'it has not been looked at yet'
-  return `${tellObject(network)}: ${why}`
+  const vpc = network.status?.conditions?.find(({ type }) => type === 'VPCReady')
+  const isTrouble = vpc?.status === 'False' && vpc.reason !== 'VPCCreating'
+  return isTrouble
+    ? `${tellObject(network)}: ${vpc.message || vpc.reason}`
+    : `it does not say yet that ${tellObject(network)} is provisioned`
 }
 
 function vpcMinutes({ spec }: CAPTControlPlane): number {
