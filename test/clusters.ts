@@ -89,7 +89,8 @@ export function aCaptCluster({ namespace, name = 'demo', ...more }: Asked): Clus
 }
 
 // What clusterctl shows, without what differs from time to time.
-export async function describeCluster(bed: Bed, namespace: string, name = 'demo'): Promise<readonly string[]> {
+export async function describeCluster(bed: Bed, { metadata }: KubeObject): Promise<readonly string[]> {
+  const { namespace = '', name } = metadata
   const text = await bed.clusterctl(['describe', 'cluster', name, '--namespace', namespace])
   return text
     .trimEnd()
@@ -101,7 +102,7 @@ export async function describeCluster(bed: Bed, namespace: string, name = 'demo'
 export function masked(text: string, namespace: string): string {
   return text
     .replaceAll(`${namespace}/`, '')
-    .replaceAll(namespace, 'NAMESPACE')
+    .replaceAll(namespace, 'demo') // what is called after it
     .replaceAll(/127\.0\.0\.1:\d+/g, 'API-SERVER')
     .replaceAll(/ {2,}(\d+[smh])+ {2,}/g, '  ')
     .replaceAll(/ {2,}(\d+[smh])+$/g, '')

@@ -1,7 +1,8 @@
 // A manager or an engine is struck at each of its acts, in every way, on an API server in memory: whatever it was about to write,
 // the life goes on as if nothing had been, or the user is asked. On a real one: test/stories/crash.story.ts, test/crash.soak.ts.
 import { expect, test } from 'vitest'
-import { live, liveThrough, siteInMemory, strikesOf } from './crash.ts'
+import { live, liveThrough } from './crash.ts'
+import { siteInMemory, strikesOf } from './struck.ts'
 
 test('struck at any of its acts, a life ends as one that was not', async () => {
   const site = siteInMemory()

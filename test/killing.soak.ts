@@ -2,7 +2,8 @@
 // test/stories/killed.story.ts.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { anyBlows, liveUnder, troubleIn } from './killing.ts'
+import { anyBlows } from './blows.ts'
+import { liveUnder, troubleIn } from './killing.ts'
 
 test('under sixty kills, what was begun is ended, and nothing is made twice that nobody approved', async () => {
   const [manager = [], engine = []] = fc.sample(anyBlows(30), 2)

@@ -1,10 +1,7 @@
 // Lives of applies with real OpenTofu while the manager and the engine, real processes under their own roles, are killed
 // (SIGKILL) again and again and started anew. Their module writes down what it makes, so that one can count.
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import fc from 'fast-check'
 import { Namespace } from '../src/api/neighbours.ts'
 import { WorkspaceTemplate } from '../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../src/api/workspacetemplateapply.ts'
@@ -12,25 +9,11 @@ import { type Client, createClient } from '../src/kube/client.ts'
 import { findAccess } from '../src/kube/find.ts'
 import { engineUser } from './bed/engine.ts'
 import type { Kube } from './bed/kube.ts'
-import { launchManager, type ManagerProcess, managerKubeconfig, managerUser } from './bed/manager.ts'
-import type { OwnApi } from './bed/own.ts'
+import { launchManager, managerKubeconfig, managerUser } from './bed/manager.ts'
 import { startOwnEngines } from './bed/own-engines.ts'
+import { type Blow, dealBlows, writesOf } from './blows.ts'
 import { tracesOf } from './lives.ts'
-import { until } from './until.ts'
 import { aUser } from './user.ts'
-
-// When it falls: so many writes after its start, and so much later.
-export interface Blow {
-  readonly writes: number
-  readonly ms: number
-  readonly isWhole: boolean // all that the process runs dies with it, as in a container
-}
-
-export const anyBlows = (count: number): fc.Arbitrary<Blow[]> =>
-  fc.array(fc.record({ writes: fc.integer({ min: 1, max: 12 }), ms: fc.nat(600), isWhole: fc.boolean() }), {
-    minLength: count,
-    maxLength: count,
-  })
 
 export interface KilledLife {
   readonly name: string
@@ -138,27 +121,17 @@ async function startSite() {
   }
   const user = { manager: managerUser, engine: engineUser }
 
-  async function deal(who: 'manager' | 'engine', blows: readonly Blow[]): Promise<void> {
-    let living: ManagerProcess = await launch[who](who)
-    for (const [index, { writes, ms, isWhole }] of blows.entries()) {
-      const count = writesOf(own, user[who])
-      await count() // what was before
-      let seen = 0
-      // Who has nothing to write is killed all the same.
-      const look = async () => ((seen += await count()) >= writes ? true : undefined)
-      await until(`${who} writes`, look, { withinSeconds: 10, everyMs: 20, giveUp: living.member.obituary }).catch(
-        (error: unknown) => {
-          const died = living.member.obituary()
-          if (died !== undefined) throw new Error(died, { cause: error })
-        },
-      )
-      await sleep(ms)
-      if (who === 'engine') kills++
-      await living.member.kill('SIGKILL')
-      if (who === 'engine' && isWhole) killIn(work)
-      living = await launch[who](`${who}-${index + 2}`)
-    }
-  }
+  const deal = async (who: 'manager' | 'engine', blows: readonly Blow[]) =>
+    dealBlows(blows, {
+      name: who,
+      writes: writesOf(own.auditLog, user[who]),
+      launch: launch[who],
+      falls({ isWhole }) {
+        if (who !== 'engine') return
+        kills++
+        if (isWhole) killIn(work)
+      },
+    })
 
   return {
     client,
@@ -171,23 +144,6 @@ async function startSite() {
       client.close()
       await home.end()
     },
-  }
-}
-
-// How many writes a user has made since it was asked last, by what the API server wrote down.
-function writesOf({ auditLog }: OwnApi, user: string): () => Promise<number> {
-  let at = 0
-  return async () => {
-    await using file = await open(auditLog)
-    const { size } = await file.stat()
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - at), 0, size - at, at)
-    const text = buffer.toString('utf8', 0, bytesRead)
-    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-    at += Buffer.byteLength(whole)
-    return whole
-      .split('\n')
-      .filter((line) => line.includes(`"username":"${user}"`) && /"verb":"(create|patch|update|delete)"/.test(line))
-      .length
   }
 }
 

@@ -1,13 +1,14 @@
 // Something that works on an API server until it is struck at one of its acts: what it wanted to write is never sent, or is sent
-// and never answered. From then on nothing it does has an effect; all it knew is gone, and another begins in its place.
+// and never answered. From then on nothing it does has an effect; all it knew is gone, and another begins in its place. Or it is only
+// hurt: the write is answered with a failure, whether it was done or not, and it lives on.
 
 import { keyOf, type Resource, tellRef } from '../src/api/resource.ts'
 import type { Client } from '../src/kube/client.ts'
-import { NotLeading } from '../src/kube/errors.ts'
+import { ApiError, NotLeading } from '../src/kube/errors.ts'
 
 export interface Blow {
   readonly at: number // which of its acts: 1 is the first
-  readonly how: 'before' | 'after'
+  readonly how: 'before' | 'after' | 'refused' | 'denied' // denied: it was done, and is called a failure
 }
 
 export interface Mortal {
@@ -45,9 +46,10 @@ export function startMortal(client: Client, blow: Blow | undefined, live: (body:
       acts.push(what)
       if (acts.length === blow?.at) {
         struck = what
-        isDead = true
-        if (blow.how === 'after') await Promise.resolve(send()).catch(() => {})
-        ending = replace()
+        isDead = isDeadly(blow)
+        if (blow.how === 'after' || blow.how === 'denied') await Promise.resolve(send()).catch(() => {})
+        if (isDead) ending = replace()
+        else throw new ApiError({ doing: what, code: 500, reason: 'InternalError', message: 'it was struck' })
       }
       checkLife()
       const answer = await send()
@@ -77,6 +79,10 @@ export function startMortal(client: Client, blow: Blow | undefined, live: (body:
       await life.stop()
     },
   }
+}
+
+function isDeadly({ how }: Blow): boolean {
+  return how === 'before' || how === 'after'
 }
 
 function clientOf(client: Client, act: Body['act'], ask: <T>(send: () => Promise<T>) => Promise<T>): Client {

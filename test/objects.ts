@@ -1,11 +1,12 @@
 // An API server in memory, as far as a manager or an engine needs one: it keeps objects, tells who watches them, refuses stale
 // and foreign writes, knows what was applied by whom, lets go what is deleted and held by nobody, and can be struck at any write.
-// It knows no schemas, so it fills in no defaults, and collects no garbage. What a real one does is for stories.
+// Of who owns which fields it keeps book for `data` alone. It knows no schemas, so it fills in no defaults, and collects no garbage. What a real one does is for stories.
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../src/api/record.ts'
 import { type Key, type KubeObject, keyOf, type Resource, tellKey, tellRef } from '../src/api/resource.ts'
 import type { Client, Removal, Scope, WatchEvent, WatchFrom, Written } from '../src/kube/client.ts'
 import { ApiError } from '../src/kube/errors.ts'
+import { ownersAfter, type Writer } from './fieldowners.ts'
 
 type Doc = Record<string, unknown>
 
@@ -30,6 +31,9 @@ export interface Objects {
 
 export class Struck extends Error {}
 
+const somebody: Writer = { manager: 'somebody', operation: 'Update' }
+const updater = (manager = somebody.manager): Writer => ({ manager, operation: 'Update' })
+
 export function objectsInMemory(date: () => Date = () => new Date()): Objects {
   const all = new Map<string, KubeObject>()
   const applied = new Map<string, Doc>() // by whom to what, last
@@ -49,10 +53,11 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
     return structuredClone(object)
   }
 
-  function store(resource: Resource, object: KubeObject): KubeObject {
+  function store(resource: Resource, object: KubeObject, by: Writer = somebody): KubeObject {
     const id = idOf(resource, keyOf(object))
     const before: (KubeObject & { readonly spec?: unknown }) | undefined = all.get(id)
     const { metadata, ...rest } = object
+    const managedFields = ownersAfter(before, object, by)
     const { deletionTimestamp } = metadata
     const isNewSpec = before && JSON.stringify(before.spec) !== JSON.stringify((rest as Doc)['spec'])
     const isNewlyDeleted = before && deletionTimestamp !== undefined && !before.metadata.deletionTimestamp
@@ -65,6 +70,7 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
         creationTimestamp: before?.metadata.creationTimestamp ?? now,
         generation: (before?.metadata.generation ?? 1) + (isNewSpec || isNewlyDeleted ? 1 : 0),
         resourceVersion: before?.metadata.resourceVersion,
+        managedFields: managedFields.length > 0 ? managedFields : undefined,
       },
     }) as KubeObject
     if (before && isDeepStrictEqual(stored, before)) return structuredClone(before)
@@ -109,11 +115,20 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
     if (uid !== undefined && uid !== object.metadata.uid) throw trouble(doing, 422, 'Invalid', name)
   }
 
-  function patched(resource: Resource, key: Key, change: object, { subresource }: Written = {}): KubeObject {
+  function patched(
+    resource: Resource,
+    key: Key,
+    change: object,
+    { subresource, fieldManager }: Written = {},
+  ): KubeObject {
     const object = found(resource, key)
     fenced(`patch ${tellRef(resource, key)}`, object, change as Doc)
     const { status, ...rest } = change as Doc
-    return store(resource, merged(object, subresource === 'status' ? { status } : rest) as KubeObject)
+    return store(
+      resource,
+      merged(object, subresource === 'status' ? { status } : rest) as KubeObject,
+      updater(fieldManager),
+    )
   }
 
   // What its manager applied before and applies no more is gone. What two managers apply alike is not known here.
@@ -128,7 +143,8 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
     const before = applied.get(`${there?.metadata.uid} ${fieldManager}`) ?? {}
     const left = without(there ? structuredClone(there) : {}, before, wish) as Doc
     if (there && !force && isInTheWay(left, wish, before)) throw trouble(doing, 409, 'Conflict', key.name)
-    const stored = store(resource, appliedOn(left, wish) as unknown as KubeObject)
+    const by: Writer = { manager: fieldManager, operation: 'Apply', wished: wish }
+    const stored = store(resource, appliedOn(left, wish) as unknown as KubeObject, by)
     applied.set(`${stored.metadata.uid} ${fieldManager}`, wish)
     return stored
   }
@@ -210,11 +226,11 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
     served: async () => [],
     versions: async () => [],
     close() {},
-    create: async (resource: Resource, object: KubeObject) =>
+    create: async (resource: Resource, object: KubeObject, how: Written = {}) =>
       write(`create ${tellRef(resource, keyOf(object))}`, () => {
         const doing = `create ${tellRef(resource, keyOf(object))}`
         if (all.has(idOf(resource, keyOf(object)))) throw trouble(doing, 409, 'AlreadyExists', object.metadata.name)
-        return store(resource, object)
+        return store(resource, object, updater(how.fieldManager))
       }),
     apply: async (resource: Resource, object: KubeObject, how: Written) =>
       write(`apply ${tellRef(resource, keyOf(object))}`, () => appliedTo(resource, object, how)),

@@ -8,6 +8,7 @@ import { type Patience, until } from './until.ts'
 
 export interface User {
   readonly asked: readonly string[] // because of what, in order
+  answers(key: Key, apply: WorkspaceTemplateApply): Promise<void> // approves what it asks for, if anything
   seesReady(apply: Key, isSo: (apply: WorkspaceTemplateApply) => boolean): Promise<void>
   seesGone(resource: Resource, key: Key): Promise<void>
 }
@@ -27,6 +28,7 @@ export function aUser(client: Client, patience: Patience, looks: (reason: string
 
   return {
     asked,
+    answers,
     async seesReady(key, isSo) {
       let last: WorkspaceTemplateApply | undefined
       const look = async () => {

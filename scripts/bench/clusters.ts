@@ -12,7 +12,7 @@ import { type Client, createClient } from '../../src/kube/client.ts'
 import { findAccess } from '../../src/kube/find.ts'
 import { type AuditRecord, readAudit } from '../../test/bed/audit.ts'
 import { type StartedBed, startBed } from '../../test/bed/bed.ts'
-import { grantManager, launchManager, managerKubeconfig, managerUser, seeReady } from '../../test/bed/manager.ts'
+import { launchManager, managerKubeconfig, managerUser, seeReady } from '../../test/bed/manager.ts'
 import { startWorkload } from '../../test/bed/workload.ts'
 import { aCaptCluster } from '../../test/clusters.ts'
 import { bundleAll } from '../bundle.ts'
@@ -65,7 +65,7 @@ interface Stage {
 export async function measureClusters(say: (line: string) => void, counts: readonly number[] = []) {
   const sizes = counts.length > 0 ? counts.map((count) => ({ count, runSeconds: 0 })) : usual
   const [manager] = await bundleAll()
-  const [bed, workload] = await Promise.all([startBed({ capt: false }), startWorkload()])
+  const [bed, workload] = await Promise.all([startBed({ capt: [] }), startWorkload()])
   const access = findAccess({ kubeconfig: bed.kubeconfig, env: {} })
   const client = createClient(access, { perSecond: 100_000, burst: 100_000 })
   let stop = () => {}
@@ -102,7 +102,6 @@ export async function measureClusters(say: (line: string) => void, counts: reado
 }
 
 async function startManager(bed: StartedBed, bundle: string): Promise<number> {
-  await grantManager(bed.kube)
   const manager = await launchManager(bed, {
     name: 'manager',
     kubeconfig: await managerKubeconfig(bed, bed),

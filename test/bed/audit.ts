@@ -37,7 +37,13 @@ export const auditPolicy = stringify({
   rules: [
     { level: 'None', nonResourceURLs: ['/healthz*', '/readyz*', '/livez*'] },
     { level: 'Metadata', verbs: ['watch'], omitStages: ['ResponseComplete'] },
-    { level: 'Metadata', resources: [{ group: '', resources: ['secrets', 'serviceaccounts/token'] }] },
+    {
+      level: 'Metadata',
+      resources: [
+        { group: '', resources: ['secrets', 'serviceaccounts/token'] },
+        { group: 'authentication.k8s.io', resources: ['tokenreviews'] },
+      ],
+    },
     {
       // Revisions of etcd put writes in one order, whoever asked first.
       level: 'RequestResponse',

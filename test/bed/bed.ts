@@ -64,12 +64,16 @@ export interface StartedBed extends Bed {
 }
 
 export interface BedOptions {
-  readonly core?: boolean // Cluster API core, stand-in provider kinds for it, CAPT's kinds, and CAPT; on unless said otherwise
-  readonly capt?: boolean // CAPT's manager and engine, where core is; on unless said otherwise
+  readonly core?: boolean // Cluster API core, stand-in provider kinds for it, CAPT's kinds and the manager's role; on unless said otherwise
+  readonly capt?: readonly ('manager' | 'engine')[] // which of CAPT's, where core is; both unless said otherwise
   readonly say?: (line: string) => void
 }
 
-export async function startBed({ core = true, capt = core, say = () => {} }: BedOptions = {}): Promise<StartedBed> {
+export async function startBed({
+  core = true,
+  capt = core ? ['manager', 'engine'] : [],
+  say = () => {},
+}: BedOptions = {}): Promise<StartedBed> {
   const parts = await realParts(partNames)
   return startHousehold('bed', async (home) => {
     say(`starting etcd and kube-apiserver in ${home.folder}`)
@@ -83,10 +87,12 @@ export async function startBed({ core = true, capt = core, say = () => {} }: Bed
     }
     const { server, ca, auditLog, frontProxy } = api
     const bin = linkPrograms(home.folder, parts)
-    if (capt) say("starting CAPT's manager and its engine under the roles they are shipped with")
-    const [manager, engine] = capt
-      ? await Promise.all([startManager(home, kube, api), startEngine(home, kube, api, parts.tofu)])
-      : []
+    if (capt.length > 0) say(`starting CAPT's ${capt.join(' and its ')} under the roles they are shipped with`)
+    if (core) await grantManager(kube)
+    const [manager, engine] = await Promise.all([
+      capt.includes('manager') ? startManager(home, kube, api) : undefined,
+      capt.includes('engine') ? startEngine(home, kube, api, parts.tofu) : undefined,
+    ])
     const address = {
       folder: home.folder,
       bin,
@@ -126,7 +132,6 @@ export function onBed(address: BedAddress): Bed {
 }
 
 async function startManager(home: Household, kube: Kube, reach: Reach): Promise<ManagerAddress> {
-  await grantManager(kube)
   const { folder } = home
   const manager = await launchManager(home, {
     name: 'manager',

@@ -3,7 +3,8 @@
 // server in test/crash.soak.ts.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { live, liveThrough, startSite, strikesOf } from '../crash.ts'
+import { live, liveThrough } from '../crash.ts'
+import { startSite, strikesOf } from '../struck.ts'
 
 const sample = 12
 

@@ -2,7 +2,8 @@
 // approved it, and nothing is left behind. Sixty kills are in test/killing.soak.ts.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { anyBlows, liveUnder, troubleIn } from '../killing.ts'
+import { anyBlows } from '../blows.ts'
+import { liveUnder, troubleIn } from '../killing.ts'
 
 test('the manager and the engine are killed six times each, at points drawn from a seed', async () => {
   const [manager = [], engine = []] = fc.sample(anyBlows(6), 2)

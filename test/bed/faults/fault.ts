@@ -2,8 +2,13 @@
 // it yields what goes out to the client instead. Only `proxy.ts` touches a socket.
 
 export type Fault =
-  // Answers in the API server's stead, with a Status as it would write it.
-  | { readonly do: 'answer'; readonly code: 409 | 410 | 422 | 429 | 500 | 503; readonly retryAfterSeconds?: number }
+  // Answers in the API server's stead, with a Status as it would write it. `isDone`: what was asked for happens all the same.
+  | {
+      readonly do: 'answer'
+      readonly code: 409 | 410 | 422 | 429 | 500 | 503 | 504
+      readonly retryAfterSeconds?: number
+      readonly isDone?: true
+    }
   // Passes the request on only after a while.
   | { readonly do: 'delay'; readonly ms: number }
   // In mid-stream: the TCP connection is reset, or (HTTP/2) only this stream of it.
@@ -37,7 +42,7 @@ export async function* distort(chunks: AsyncIterable<Buffer>, fault: Fault | und
 async function* bodyOf(chunks: AsyncIterable<Buffer>, fault: Fault | undefined): AsyncGenerator<Step> {
   switch (fault?.do) {
     case undefined:
-    case 'answer': // never reaches the API server
+    case 'answer': // nothing of what the API server says is passed on
     case 'delay': // has passed before it did
       for await (const chunk of chunks) yield { send: chunk }
       break
@@ -129,6 +134,7 @@ const reasons = {
   429: ['TooManyRequests', 'Too many requests, please try again later.'],
   500: ['InternalError', 'Internal error occurred'],
   503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
+  504: ['Timeout', 'request did not complete within requested timeout'],
 } as const
 
 export function statusOf(code: keyof typeof reasons, retryAfterSeconds?: number): object {

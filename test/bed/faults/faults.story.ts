@@ -79,6 +79,7 @@ describe.each<Version>(['HTTP/1.1', 'HTTP/2'])('over %s', (version) => {
     [{ do: 'answer', code: 429, retryAfterSeconds: 7 }, 'TooManyRequests'],
     [{ do: 'answer', code: 500 }, 'InternalError'],
     [{ do: 'answer', code: 503 }, 'ServiceUnavailable'],
+    [{ do: 'answer', code: 504, isDone: true }, 'Timeout'],
   ])('it answers %o with a Status', async (fault, reason) => {
     const heard = await listenUnder({ verb: 'get', path: /configmaps\/one/ }, fault, one())
     expect(heard).toMatchObject({ status: fault.code, ending: 'whole' })
@@ -244,4 +245,14 @@ test('who asks stays who they are: by client certificate and by token', async ()
   const who = Object.fromEntries(records.map(({ name, user }) => [name, user]))
   expect(who).toMatchObject({ two: 'bed-admin', three: `system:serviceaccount:${namespace}:reader` })
   expect(records.find(({ name }) => name === 'two')?.userAgent).toMatch(/^kubectl\//)
+})
+
+test('what was done is called a failure, and is done', async () => {
+  const proxy = await startFaultProxy(bed)
+  onTestFinished(async () => proxy.stop())
+  proxy.inject({ verb: 'create', path: /configmaps/ }, { do: 'answer', code: 504, isDone: true })
+  const through = kubeOf(await bed.kubeconfigThrough(proxy), bed.parts.kubectl)
+  const making = through.kubectl(['create', 'configmap', 'done', '--namespace', namespace])
+  await expect(making).rejects.toThrow(/did not complete within requested timeout/)
+  expect(await bed.kube.read(aConfigMap({ namespace, name: 'done' }))).toBeDefined()
 })

@@ -55,6 +55,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const serve = async (request: Request, response: Response, wire: Wire): Promise<void> => {
     const { method = 'GET', url = '/' } = request
     const fault = rules.strike({ verb: verbOf(method, url), path: url })
+    if (fault?.do === 'answer' && fault.isDone) await swallowed(await upstream.ask(request))
     if (fault?.do === 'answer') return answer(response, fault)
     if (fault?.do === 'delay') await sleep(fault.ms)
     const answered = await upstream.ask(request)
@@ -86,6 +87,12 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       wires.closeAll()
       await Promise.all([close(wires.server), close(inner)])
     },
+  }
+}
+
+async function swallowed({ chunks }: Answer): Promise<void> {
+  for await (const _ of chunks) {
+    // nobody is told
   }
 }
 

@@ -1,0 +1,66 @@
+// Writes to a Secret, and who owns which keys of its data after them: played in memory and on a real API server.
+import { Secret } from '../src/api/neighbours.ts'
+import type { Key } from '../src/api/resource.ts'
+import type { Client } from '../src/kube/client.ts'
+
+export interface Case {
+  readonly when: string
+  readonly writes: readonly string[]
+  readonly owners: readonly string[]
+}
+
+export const cases: readonly Case[] = [
+  { when: 'one applies it', writes: ['we apply a=1 b=1'], owners: ['we Apply a b'] },
+  { when: 'the same applies less', writes: ['we apply a=1 b=1', 'we apply a=2'], owners: ['we Apply a'] },
+  {
+    when: 'two say the same',
+    writes: ['we apply a=1', 'they apply a=1 b=1'],
+    owners: ['they Apply a b', 'we Apply a'],
+  },
+  {
+    when: 'another forces a value',
+    writes: ['we apply a=1 b=1', 'they apply a=2'],
+    owners: ['they Apply a', 'we Apply b'],
+  },
+  {
+    when: 'somebody patches one key',
+    writes: ['we apply a=1 b=1', 'they patch a=2'],
+    owners: ['they Update a', 'we Apply b'],
+  },
+  { when: 'somebody patches nothing new', writes: ['we apply a=1', 'they patch a=1'], owners: ['we Apply a'] },
+  { when: 'somebody takes a key away', writes: ['we apply a=1 b=1', 'they patch b='], owners: ['we Apply a'] },
+  { when: 'our own patch is not our apply', writes: ['we apply a=1', 'we patch a=2'], owners: ['we Update a'] },
+  {
+    when: 'we apply again what was changed',
+    writes: ['we apply a=1', 'they patch a=2', 'we apply a=1'],
+    owners: ['we Apply a'],
+  },
+]
+
+// Tells who owns what in the end.
+export async function play(client: Client, key: Key, writes: Case['writes']): Promise<readonly string[]> {
+  for (const each of writes) {
+    const [fieldManager = '', verb, ...pairs] = each.split(' ')
+    const written = pairs.map((pair) => pair.split('='))
+    const data = Object.fromEntries(
+      written.map(([field = '', value = '']) => [field, value && Buffer.from(value).toString('base64')] as const),
+    )
+    const gone = Object.fromEntries(written.filter(([, value]) => !value).map(([field = '']) => [field, null] as const))
+    if (verb === 'patch') await client.patch(Secret, key, { data: { ...data, ...gone } }, { fieldManager })
+    else
+      await client.apply<Secret>(
+        Secret,
+        { apiVersion: 'v1', kind: 'Secret', metadata: key, data },
+        { fieldManager, force: true },
+      )
+  }
+  const { managedFields = [] } = (await client.get(Secret, key)).metadata
+  return managedFields
+    .map(({ manager, operation, fieldsV1 }) => {
+      const fields = Object.keys(fieldsV1?.['f:data'] ?? {}).filter((field) => field !== '.')
+      return [manager, operation, ...fields.map((field) => field.replace(/^f:/, '')).toSorted()]
+    })
+    .filter((told) => told.length > 2)
+    .map((told) => told.join(' '))
+    .toSorted()
+}
