@@ -88,6 +88,20 @@ const unfinished = {
   StateMissing: 'False',
 } as const
 
+// Reasons for which it stands still until somebody changes something, and those for which it waits for somebody's word.
+export const applyFailures = [
+  'TerraformFailed',
+  'DependencyCycle',
+  ...Object.keys(refusals),
+  'NoEngine',
+  'AmbiguousEngine',
+  'NameTaken',
+  'RevisionGone',
+  'EngineSilent',
+  'StateMissing',
+]
+export const applyHolds = ['ApprovalRequired', 'AdoptionFrozen', 'ApplyInterrupted']
+
 // Where it cannot be known whether all is applied, it is not ready.
 const undecided = { PlanOnly: 'False', Paused: 'False' } as const
 

@@ -4,7 +4,7 @@ import { clusterNameLabel } from '../api/contract.ts'
 import { annotations, labels } from '../api/keys.ts'
 import { type JsonRecord, mergePatch } from '../api/record.ts'
 import { apiVersionOf, groupOf, type KubeObject, type OwnerReference, tellObject } from '../api/resource.ts'
-import { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
+import { applyFailures, applyHolds, WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
 import type { Effect, Ref } from '../runtime/plan.ts'
 
 type Apply = WorkspaceTemplateApply
@@ -110,26 +110,9 @@ export interface Run {
   readonly sinceMs: number | undefined // of one that is not done
 }
 
-const failures = new Set([
-  'TerraformFailed',
-  'DependencyFailed',
-  'DependencyCycle',
-  'TemplateNotFound',
-  'TemplateNotReady',
-  'MissingVariables',
-  'UnknownVariables',
-  'InvalidVariables',
-  'UnsafeValue',
-  'CrossNamespaceReference',
-  'NoEngine',
-  'AmbiguousEngine',
-  'NameTaken',
-  'RevisionGone',
-  'EngineSilent',
-  'StateMissing',
-])
+const failures = new Set([...applyFailures, 'DependencyFailed'])
+const holds = new Set(applyHolds)
 const work = new Set(['Creating', 'Planning', 'Applying'])
-const holds = new Set(['ApprovalRequired', 'AdoptionFrozen', 'ApplyInterrupted'])
 
 export function runOf(apply: Apply): Run {
   const name = tellObject(apply)

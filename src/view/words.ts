@@ -1,4 +1,5 @@
 // What reasons mean for whoever looks: is it at work, does it wait for another, has it failed, does it want somebody's word? Pure.
+import { applyFailures, applyHolds } from '../api/workspacetemplateapply.ts'
 
 // From the best to what is most worth reading.
 export const standings = ['ready', 'waiting', 'working', 'paused', 'asking', 'failed'] as const
@@ -46,9 +47,8 @@ const meanings: Readonly<Record<Exclude<Standing, 'ready'>, readonly string[]>> 
     'RollingOut',
   ],
   paused: ['Paused', 'ReconcilePaused'],
-  asking: ['ApprovalRequired', 'AdoptionFrozen', 'ApplyInterrupted', 'PlanOnly'],
+  asking: [...applyHolds, 'PlanOnly'],
   failed: [
-    'TerraformFailed',
     'VPCCreationFailed',
     'InvalidVPCConfig',
     'Failed',
@@ -56,20 +56,7 @@ const meanings: Readonly<Record<Exclude<Standing, 'ready'>, readonly string[]>> 
     'RegionMismatch',
     'SubnetsMissing',
     'DowngradeNotAllowed',
-    'DependencyCycle',
-    'TemplateNotFound',
-    'TemplateNotReady',
-    'MissingVariables',
-    'UnknownVariables',
-    'InvalidVariables',
-    'UnsafeValue',
-    'CrossNamespaceReference',
-    'NoEngine',
-    'AmbiguousEngine',
-    'NameTaken',
-    'RevisionGone',
-    'EngineSilent',
-    'StateMissing',
+    ...applyFailures,
     'ReconcileError',
     'DeprecatedFields',
     'ProgressDeadlineExceeded',

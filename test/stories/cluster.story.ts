@@ -1,10 +1,9 @@
 // A cluster of ours under real Cluster API core, on real OpenTofu, with a real API server behind its kubeconfig.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { clusterSecretType } from '../../src/api/contract.ts'
 import { isRecord } from '../../src/api/record.ts'
 import type { KubeObject } from '../bed/kube.ts'
-import { theBed } from '../bed/story.ts'
-import { startWorkload, type Workload } from '../bed/workload.ts'
+import { aWorkload, theBed } from '../bed/story.ts'
 import {
   aCaptCluster,
   type ClusterObjects,
@@ -31,19 +30,14 @@ import { until } from '../until.ts'
 
 const bed = theBed()
 const { kube } = bed
-let workload: Workload
-
-beforeAll(async () => {
-  workload = await startWorkload()
-})
-afterAll(async () => workload?.stop())
+const workload = aWorkload()
 
 const ofNetwork = ['Ready', 'VPCReady'] as const
 const ofControlPlane = ['Ready', 'Available', 'EKSApplied', 'SecretsReady', 'EndpointReady', 'RollingOut'] as const
 
 async function aStage(story: string, { isPrepared = true } = {}) {
   const namespace = await bed.namespace(story)
-  if (isPrepared) await kube.apply(offlineSecret(namespace, leadingTo(workload)), ...offlineTemplates(namespace))
+  if (isPrepared) await kube.apply(offlineSecret(namespace, leadingTo(workload())), ...offlineTemplates(namespace))
   return namespace
 }
 
@@ -90,7 +84,7 @@ test('a Cluster becomes Available, and leaves nothing when it is deleted', async
     failureDomains: ['a', 'b', 'c'].map((zone) => ({ name: `ap-northeast-1${zone}`, controlPlane: true })),
   })
   expect(await kube.read(controlPlane)).toMatchObject({
-    spec: { eksClusterName: namespace, controlPlaneEndpoint: { host: workload.host, port: workload.port } },
+    spec: { eksClusterName: namespace, controlPlaneEndpoint: { host: workload().host, port: workload().port } },
     status: {
       initialization: { controlPlaneInitialized: true },
       externalManagedControlPlane: true,
@@ -105,7 +99,7 @@ test('a Cluster becomes Available, and leaves nothing when it is deleted', async
 
   story.happens('the user looks into it with the kubeconfig that clusterctl hands out')
   const text = await bed.clusterctl(['get', 'kubeconfig', namespace, '--namespace', namespace])
-  expect(text).toContain(`${workload.host}:${workload.port}`)
+  expect(text).toContain(`${workload().host}:${workload().port}`)
   const ours = (await kube.list('v1', 'Secret', namespace)).filter(({ type }) => type === clusterSecretType)
   for (const { metadata, data } of ours) {
     const keys = Object.keys(data ?? {}).toSorted()
@@ -163,7 +157,7 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
 
   story.happens('Terraform cannot build the VPC')
   await kube.apply(
-    offlineSecret(namespace, { ...leadingTo(workload), token: 'no-token-of-it' }),
+    offlineSecret(namespace, { ...leadingTo(workload()), token: 'no-token-of-it' }),
     ...offlineTemplates(namespace),
   )
   const failed = await kube.see(
@@ -191,7 +185,7 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
     await kube.read({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'kube-root-ca.crt' } })
   )?.['data']
   const ca = isRecord(otherCa) ? String(otherCa['ca.crt']) : ''
-  await kube.apply(offlineSecret(namespace, { ...leadingTo(workload), ca }))
+  await kube.apply(offlineSecret(namespace, { ...leadingTo(workload()), ca }))
   await askAgain(kube, eksWorkspace, 'another-ca')
   const distrusting = await kube.see(
     controlPlane,
@@ -202,7 +196,7 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
   story.notes(masked(conditionOf(distrusting, 'Available')?.message ?? '', namespace))
 
   story.happens('the template tells no endpoint')
-  await kube.apply(offlineSecret(namespace, { ...leadingTo(workload), endpoint: 'nowhere at all' }))
+  await kube.apply(offlineSecret(namespace, { ...leadingTo(workload()), endpoint: 'nowhere at all' }))
   await askAgain(kube, eksWorkspace, 'no-endpoint')
   story.says(await seeSaying(kube, controlPlane, 'SecretsReady', 'Failed'), ...ofControlPlane)
   story.notes(
@@ -210,13 +204,13 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
   )
 
   story.happens('everything is as it should be')
-  await kube.apply(offlineSecret(namespace, leadingTo(workload)))
+  await kube.apply(offlineSecret(namespace, leadingTo(workload())))
   await askAgain(kube, eksWorkspace, 'mended')
   await kube.seeCondition(cluster, 'Available', 'True', patience)
   story.says(await kube.seeCondition(controlPlane, 'Ready', 'True', patience), ...ofControlPlane)
 
   story.happens('the template tells another endpoint')
-  const elsewhere = { ...leadingTo(workload), endpoint: `https://localhost:${workload.port}` }
+  const elsewhere = { ...leadingTo(workload()), endpoint: `https://localhost:${workload().port}` }
   await kube.apply(offlineSecret(namespace, elsewhere))
   await askAgain(kube, eksWorkspace, 'elsewhere')
   const moved = await seeSaying(kube, controlPlane, 'EndpointReady', 'Changed')
@@ -224,7 +218,7 @@ test('what goes wrong is told with its object, its cause and what to do, and hea
     masked(conditionOf(moved, 'EndpointReady')?.message ?? '', namespace).replace(/localhost:\d+/, 'localhost:PORT'),
   )
   const followed = await bed.clusterctl(['get', 'kubeconfig', 'demo', '--namespace', namespace])
-  expect(followed).toContain(`https://localhost:${workload.port}`)
+  expect(followed).toContain(`https://localhost:${workload().port}`)
 
   story.happens('the template tells a token that is not taken: the last good one stays')
   await kube.apply(offlineSecret(namespace, { ...elsewhere, token: 'no-token-of-it' }))

@@ -1,19 +1,13 @@
 // The bed is true: real Cluster API core takes contract objects, filled in here by hand, through a whole life.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { tellControlPlaneMade, tellNetworkMade } from '../bed/standin.ts'
-import { theBed } from '../bed/story.ts'
-import { startWorkload, type Workload } from '../bed/workload.ts'
+import { aWorkload, theBed } from '../bed/story.ts'
 import { aBedCluster, aBedControlPlane, aCluster, aConfigMap, aKubeconfigSecret, aResourceSet } from '../given.ts'
 import { aTeller } from '../golden.ts'
 
 const bed = theBed()
 const { kube } = bed
-let workload: Workload
-
-beforeAll(async () => {
-  workload = await startWorkload()
-})
-afterAll(async () => workload?.stop())
+const workload = aWorkload()
 
 test('core takes a Cluster to Available, applies a ClusterResourceSet into it, and deletes it in the right order', async () => {
   const story = aTeller()
@@ -38,8 +32,8 @@ test('core takes a Cluster to Available, applies a ClusterResourceSet into it, a
   }
 
   story.happens('the infrastructure provider has made the network')
-  await kube.apply(aKubeconfigSecret({ namespace, text: workload.kubeconfig }))
-  await tellNetworkMade(kube, infra, workload)
+  await kube.apply(aKubeconfigSecret({ namespace, text: workload().kubeconfig }))
+  await tellNetworkMade(kube, infra, workload())
   story.says(
     await kube.seeCondition(cluster, 'InfrastructureReady', 'True'),
     'InfrastructureReady',
@@ -63,7 +57,7 @@ test('core takes a Cluster to Available, applies a ClusterResourceSet into it, a
   const wanted = aConfigMap({ namespace: 'default', name: 'from-the-management-cluster', data: { hello: 'world' } })
   const resourceSet = aResourceSet({ namespace, label: { addons: 'wanted' }, resources: [wanted] })
   await kube.apply(...resourceSet)
-  const arrived = await workload.kube.see(wanted, 'arrives in the workload cluster', () => true)
+  const arrived = await workload().kube.see(wanted, 'arrives in the workload cluster', () => true)
   expect(arrived).toMatchObject({ data: { hello: 'world' } })
   story.notes(`ConfigMap/${arrived.metadata.name} is in the workload cluster`)
 

@@ -1,10 +1,9 @@
 // Core is not fought: with everything Available nobody writes anything, and CAPT asks for nothing.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { engineUser } from '../bed/engine.ts'
 import { managerUser } from '../bed/manager.ts'
-import { theBed } from '../bed/story.ts'
-import { startWorkload, type Workload } from '../bed/workload.ts'
+import { aWorkload, theBed } from '../bed/story.ts'
 import { aCaptCluster, leadingTo, offlineSecret, offlineTemplates } from '../clusters.ts'
 import { patience } from '../lives.ts'
 import { until } from '../until.ts'
@@ -12,12 +11,7 @@ import { until } from '../until.ts'
 const bed = theBed()
 const { kube } = bed
 const quietMs = 120_000
-let workload: Workload
-
-beforeAll(async () => {
-  workload = await startWorkload()
-})
-afterAll(async () => workload?.stop())
+const workload = aWorkload()
 
 // Of everything that belongs to the clusters of a namespace.
 async function versionsIn(namespace: string): Promise<Readonly<Record<string, string>>> {
@@ -37,7 +31,7 @@ async function versionsIn(namespace: string): Promise<Readonly<Record<string, st
 
 test('for two minutes nothing of an Available cluster changes, and nobody of CAPT asks for anything', async () => {
   const namespace = await bed.namespace('quiet')
-  await kube.apply(offlineSecret(namespace, leadingTo(workload)), ...offlineTemplates(namespace))
+  await kube.apply(offlineSecret(namespace, leadingTo(workload())), ...offlineTemplates(namespace))
   const { cluster, all } = aCaptCluster({ namespace })
   await kube.apply(...all)
   await kube.seeCondition(cluster, 'Available', 'True', patience)

@@ -1,25 +1,19 @@
 // The Secrets of a cluster: where their credentials come from, and that they stay what they are whatever happens to them.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { annotations } from '../../src/api/keys.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { bedAws } from '../bed/manager.ts'
-import { theBed } from '../bed/story.ts'
-import { startWorkload, type Workload } from '../bed/workload.ts'
+import { aWorkload, theBed } from '../bed/story.ts'
 import { aCaptCluster, leadingTo, offlineSecret, offlineTemplates } from '../clusters.ts'
 import { conditionOf, patience, seeSaying } from '../lives.ts'
 
 const bed = theBed()
 const { kube } = bed
-let workload: Workload
-
-beforeAll(async () => {
-  workload = await startWorkload({ eks: { clusterName: 'eks-demo', credentials: bedAws } })
-})
-afterAll(async () => workload?.stop())
+const workload = aWorkload({ eks: { clusterName: 'eks-demo', credentials: bedAws } })
 
 async function aCluster(story: string, controlPlane: object) {
   const namespace = await bed.namespace(story)
-  await kube.apply(offlineSecret(namespace, leadingTo(workload)), ...offlineTemplates(namespace))
+  await kube.apply(offlineSecret(namespace, leadingTo(workload())), ...offlineTemplates(namespace))
   const objects = aCaptCluster({ namespace, controlPlane })
   await kube.apply(...objects.all)
   const secret = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name } })
@@ -102,7 +96,7 @@ test('copies that are deleted, edited or of another type are made anew, and one 
   const namespace = await bed.namespace('copies')
   const secret = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name } })
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'somebody' } }
-  await kube.apply(offlineSecret(namespace, leadingTo(workload)), ...offlineTemplates(namespace), owner)
+  await kube.apply(offlineSecret(namespace, leadingTo(workload())), ...offlineTemplates(namespace), owner)
   const { uid = '' } = (await kube.read(owner))?.metadata ?? {}
   const theirs = {
     ...secret('demo-ca').metadata,

@@ -1,11 +1,10 @@
 // Clusters of every shape that the examples and the spec allow, each brought to Available on real core and deleted again.
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { externalNameOf } from '../../src/terraform/identity.ts'
 import type { KubeObject } from '../bed/kube.ts'
-import { theBed } from '../bed/story.ts'
-import { startWorkload, type Workload } from '../bed/workload.ts'
+import { aWorkload, theBed } from '../bed/story.ts'
 import { aCaptCluster, documentsIn, leadingTo, offlineSecret, offlineTemplates, within } from '../clusters.ts'
 import { aWorkspaceTemplate, aWorkspaceTemplateApply } from '../given.ts'
 import {
@@ -23,16 +22,11 @@ import {
 
 const bed = theBed()
 const { kube } = bed
-let workload: Workload
-
-beforeAll(async () => {
-  workload = await startWorkload()
-})
-afterAll(async () => workload?.stop())
+const workload = aWorkload()
 
 async function aStage(story: string): Promise<string> {
   const namespace = await bed.namespace(story)
-  await kube.apply(offlineSecret(namespace, leadingTo(workload)), ...offlineTemplates(namespace))
+  await kube.apply(offlineSecret(namespace, leadingTo(workload())), ...offlineTemplates(namespace))
   return namespace
 }
 
@@ -116,9 +110,9 @@ test.concurrent('a VPC that is retained stays with its state, and an event says 
 
 test.concurrent('an API server that is reached by another address is still known by its certificate', async () => {
   const namespace = await bed.namespace('private')
-  const { host, port } = workload
+  const { host, port } = workload()
   // What the template tells is not to be reached from here: nobody listens there.
-  const there = { ...leadingTo(workload), endpoint: 'https://localhost:1' }
+  const there = { ...leadingTo(workload()), endpoint: 'https://localhost:1' }
   await kube.apply(offlineSecret(namespace, there), ...offlineTemplates(namespace))
   const { cluster, objects } = example('private-endpoint.yaml', namespace)
   const text = JSON.stringify(objects).replace('https://eks.example.internal:443', `https://${host}:${port}`)
