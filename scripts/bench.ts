@@ -1,4 +1,4 @@
-// make bench: measures what has a budget and prints it, in about twelve minutes, and fails when a budget is missed. Figures depend on
+// make bench: measures what has a budget and prints it, in about a quarter of an hour, and fails when a budget is missed. Figures depend on
 // the machine; the budgets are for two cores that do nothing else. `node scripts/bench.ts manager events` measures only
 // those, `node scripts/bench.ts clusters 500` so many clusters.
 import { measureBed } from './bench/bed.ts'

@@ -133,7 +133,7 @@ async function bringUp(stage: Stage, namespace: string, count: number, say: (lin
   const { client, courses, pid } = stage
   await client.create(Namespace, named(Namespace, { name: namespace }))
   await Promise.all(templatesIn(namespace).map(async (each) => client.create(WorkspaceTemplate, each)))
-  await sleep(2000) // whoever looks at those has looked
+  await seeQuiet(pid) // it may still be telling of those before
   const keys = Array.from({ length: count }, (_, at) => ({ namespace, name: `${namespace}-${at}` })) // in EKS a name is there once
   const [since, before, busy] = [new Date(), cpuOf(stage), busySeconds()]
   const began = await Promise.all(keys.map(async (key) => applyCluster(client, key)))
@@ -143,16 +143,25 @@ async function bringUp(stage: Stage, namespace: string, count: number, say: (lin
   const ours = [...cpuSeconds.values()].reduce((sum, each) => sum + each, 0)
   say(`anything else on this machine took ${(busySeconds() - busy - ours).toFixed(1)} s of processor time meanwhile`)
   const all = await courses.of(keys, began)
-  const made = (await stage.requests(since)).filter(({ at }) => at <= until)
+  const made = (await stage.requests(since)).filter(({ at, namespace: of }) => at <= until && of === namespace)
   tellRequests(made, count, say)
   return {
     courses: all,
     allReadySeconds:
       (Math.max(...all.map(({ ready }, at) => (began[at] ?? 0) + ready * 1000)) - Math.min(...began)) / 1000,
     cpuSeconds,
-    requests: made.filter((each) => !isLease(each)),
+    requests: made,
     calls: await stage.calls(since),
     memory: memoryOf(pid),
+  }
+}
+
+// Events are sent one after another, and wait for each other.
+async function seeQuiet(pid: number): Promise<void> {
+  for (let before = 0, now = cpuSecondsOf(pid); now - before > 0.1; ) {
+    before = now
+    await sleep(2000)
+    now = cpuSecondsOf(pid)
   }
 }
 
@@ -243,7 +252,7 @@ async function versionsOf(client: Client): Promise<ReadonlyMap<string, string>> 
 
 async function measureIdle({ client, pid, requests }: Stage, clusters: number, say: (line: string) => void) {
   say('waiting until all is quiet')
-  await sleep(10_000)
+  await seeQuiet(pid)
   say(`${idleSeconds} s with nothing to do`)
   const [since, cpu, before] = [new Date(), cpuSecondsOf(pid), await versionsOf(client)]
   await sleep(idleSeconds * 1000)
