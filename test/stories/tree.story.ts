@@ -200,7 +200,7 @@ describe('a cluster of our own kinds', () => {
 
   test('each change is a line, until it is interrupted', async () => {
     const run = start(['demo', '-n', namespace, '--watch'])
-    await seeLine(run, /^\+0s WorkspaceTemplateApply\/demo-net-vpc: TerraformFailed: VpcLimitExceeded/m)
+    await seeLine(run, /^\+\d+s WorkspaceTemplateApply\/demo-net-vpc: TerraformFailed: VpcLimitExceeded/m)
     await kube.patch(apply, { status: said('Ready', 'False', 'Planning') }, 'status')
     await seeLine(run, /^\+\d+s WorkspaceTemplateApply\/demo-net-vpc: Planning$/m)
     run.child.kill('SIGINT')
