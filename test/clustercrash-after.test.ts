@@ -1,11 +1,13 @@
 // The manager is struck after each of its writes in a whole life of a cluster, in memory: whatever it had written and did not know, the life goes on as if nothing
-// had been. The same before each write is in a file beside, so that two processors share the work; the engine is struck in
+// had been. The same before each write is in a file beside, so that two processors share the work; what comes after a status, and the engine, are struck in
 // test/clustercrash.soak.ts, and under real Cluster API core they are killed in test/stories/disturbed.story.ts.
 import { expect, test } from 'vitest'
 import { sweep } from './clustercrash.ts'
 
 test('a manager that is struck after any of its writes brings a cluster to the same end', async () => {
-  const { strikes, lives } = await sweep(({ who, how }) => who === 'manager' && how === 'after')
-  expect(strikes).toBeGreaterThan(100)
+  const { strikes, lives } = await sweep(
+    ({ who, how }, act) => who === 'manager' && how === 'after' && !act.endsWith('(status)'),
+  )
+  expect(strikes).toBeGreaterThan(30)
   expect(lives).toBeGreaterThanOrEqual(strikes) // every blow has fallen
 }, 300_000)

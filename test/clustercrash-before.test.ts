@@ -6,6 +6,6 @@ import { sweep } from './clustercrash.ts'
 
 test('a manager that is struck before any of its writes brings a cluster to the same end', async () => {
   const { strikes, lives } = await sweep(({ who, how }) => who === 'manager' && how === 'before')
-  expect(strikes).toBeGreaterThan(100)
+  expect(strikes).toBeGreaterThan(80)
   expect(lives).toBeGreaterThanOrEqual(strikes) // every blow has fallen
 }, 300_000)
