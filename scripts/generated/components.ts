@@ -10,6 +10,7 @@ import { Namespace } from '../../src/api/neighbours.ts'
 import { type Provider, providerName, providerOf } from '../../src/api/provider.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { crdOf } from './crd.ts'
+import { containerSecurity, deploymentOf, ports, probe } from './deployment.ts'
 import { policyObjects } from './policies.ts'
 import { type Manager, managerRBAC, namespace, serviceAccount } from './rbac.ts'
 
@@ -29,50 +30,26 @@ export const nodeOptions = '--max-semi-space-size=1 --max-old-space-size=64'
 // clusterctl fills it in from its configuration or from the environment.
 const variable = (name: string, fallback: string) => `\${CAPT_${name}:=${fallback}}`
 
-function deployment({ is, account: name }: Manager) {
-  const labels = { 'app.kubernetes.io/name': name }
-  const probe = (path: string) => ({ httpGet: { path, port: 'health' } })
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name, namespace, labels },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: name,
-          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-          containers: [
-            {
-              name: 'manager', // cluster-api-operator looks for it, and for --flag=value
-              image: `ghcr.io/appthrust/capt:v${about.version}`,
-              args: [
-                '--leader-elect=true',
-                `--enable-controller=${is.join(',')}`,
-                `--workspace-api=${variable('WORKSPACE_API', 'tf.m.upbound.io')}`,
-                `--v=${variable('VERBOSITY', '0')}`,
-              ],
-              env: [{ name: 'NODE_OPTIONS', value: nodeOptions }],
-              ports: [
-                { name: 'health', containerPort: 9440 },
-                { name: 'diagnostics', containerPort: 8443 },
-              ],
-              livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 15, periodSeconds: 20 },
-              readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 10 },
-              resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { cpu: '500m', memory: '128Mi' } },
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ['ALL'] },
-              },
-            },
-          ],
-        },
-      },
+function deployment({ is, account }: Manager) {
+  return deploymentOf({
+    account,
+    container: {
+      name: 'manager', // cluster-api-operator looks for it, and for --flag=value
+      image: `ghcr.io/appthrust/capt:v${about.version}`,
+      args: [
+        '--leader-elect=true',
+        `--enable-controller=${is.join(',')}`,
+        `--workspace-api=${variable('WORKSPACE_API', 'tf.m.upbound.io')}`,
+        `--v=${variable('VERBOSITY', '0')}`,
+      ],
+      env: [{ name: 'NODE_OPTIONS', value: nodeOptions }],
+      ports,
+      livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 15, periodSeconds: 20 },
+      readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 10 },
+      resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { cpu: '500m', memory: '128Mi' } },
+      securityContext: containerSecurity,
     },
-  }
+  })
 }
 
 function metricsService({ account }: Manager) {

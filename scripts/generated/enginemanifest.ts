@@ -7,6 +7,7 @@ import { lease } from '../../src/engine/serve.ts'
 import { engineSettingsOf, gracePeriodSeconds } from '../../src/engine/settings.ts'
 import { stateAccount, stateNamespace, stateObjects } from '../../src/engine/stateaccess.ts'
 import { type Rule, rulesOf } from '../../src/runtime/rights.ts'
+import { containerSecurity, deploymentOf, ports, probe } from './deployment.ts'
 import { namespace, processRights } from './rbac.ts'
 
 export const engineAccount = 'capt-engine'
@@ -57,47 +58,24 @@ const flags = [
 ]
 
 function deployment() {
-  const labels = { 'app.kubernetes.io/name': engineAccount }
-  const probe = (path: string) => ({ httpGet: { path, port: 'health' }, periodSeconds: 10, failureThreshold: 3 })
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: engineAccount, namespace, labels },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: engineAccount,
-          terminationGracePeriodSeconds: gracePeriodSeconds(engineSettingsOf(flags).settings),
-          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-          containers: [
-            {
-              name: 'engine',
-              image: 'ghcr.io/appthrust/capt-engine',
-              args: flags,
-              ports: [
-                { name: 'health', containerPort: 9440 },
-                { name: 'diagnostics', containerPort: 8443 },
-              ],
-              livenessProbe: probe('/healthz'),
-              readinessProbe: probe('/readyz'),
-              // Four runs at a time, each with its providers.
-              resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '4Gi' } },
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ['ALL'] },
-              },
-              volumeMounts: [{ name: 'work', mountPath: '/work' }],
-            },
-          ],
-          volumes: [{ name: 'work', emptyDir: {} }],
-        },
-      },
+  const often = { periodSeconds: 10, failureThreshold: 3 }
+  return deploymentOf({
+    account: engineAccount,
+    pod: { terminationGracePeriodSeconds: gracePeriodSeconds(engineSettingsOf(flags).settings) },
+    container: {
+      name: 'engine',
+      image: 'ghcr.io/appthrust/capt-engine',
+      args: flags,
+      ports,
+      livenessProbe: { ...probe('/healthz'), ...often },
+      readinessProbe: { ...probe('/readyz'), ...often },
+      // Four runs at a time, each with its providers.
+      resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '4Gi' } },
+      securityContext: containerSecurity,
+      volumeMounts: [{ name: 'work', mountPath: '/work' }],
     },
-  }
+    volumes: [{ name: 'work', emptyDir: {} }],
+  })
 }
 
 export function engineObjects(): readonly object[] {

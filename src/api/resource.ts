@@ -56,7 +56,12 @@ export interface Key {
   readonly namespace?: string
 }
 
-export function keyOf({ metadata: { name, namespace } }: Pick<KubeObject, 'metadata'>): Key {
+export function keyOf(object: Pick<KubeObject, 'metadata'>): Key {
+  return beside(object, object.metadata.name)
+}
+
+// Of that name, where the object is.
+export function beside({ metadata: { namespace } }: Pick<KubeObject, 'metadata'>, name: string): Key {
   return namespace === undefined ? { name } : { name, namespace }
 }
 

@@ -3,7 +3,7 @@ import { hashOf } from '../api/canonical.ts'
 import { clusterNameLabel } from '../api/contract.ts'
 import { annotations, labels } from '../api/keys.ts'
 import { type JsonRecord, mergePatch } from '../api/record.ts'
-import { apiVersionOf, groupOf, type KubeObject, type OwnerReference, tellObject } from '../api/resource.ts'
+import { apiVersionOf, beside, groupOf, type KubeObject, type OwnerReference, tellObject } from '../api/resource.ts'
 import { applyFailures, applyHolds, WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
 import type { Effect, Ref } from '../runtime/plan.ts'
 
@@ -65,8 +65,7 @@ export function sortOut(found: Apply | undefined, owner: KubeObject, cluster: st
 }
 
 export function refTo(subject: KubeObject, name: string): Ref {
-  const { namespace } = subject.metadata
-  return { resource: WorkspaceTemplateApply, key: namespace === undefined ? { name } : { namespace, name } }
+  return { resource: WorkspaceTemplateApply, key: beside(subject, name) }
 }
 
 // It goes, and what it built stays when that is to be.

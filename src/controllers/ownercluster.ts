@@ -1,6 +1,6 @@
 // The Cluster that owns an object, as Cluster API core says by its owner reference, and how the two wake each other.
 import { Cluster, remoteProbe } from '../api/neighbours.ts'
-import { groupOf, type Key, type KubeObject, type Resource, slim, tellKey } from '../api/resource.ts'
+import { beside, groupOf, type Key, type KubeObject, type Resource, slim, tellKey } from '../api/resource.ts'
 import type { Read } from '../runtime/cache.ts'
 import { mapped, type Source } from '../runtime/controller.ts'
 
@@ -12,11 +12,12 @@ export function ownerClusterOf(read: Read, object: KubeObject): OwnerCluster {
 }
 
 // Its version flips when core is upgraded, and it is no controller reference outside of a topology: neither is asked for.
-export function ownerKeyOf({ metadata: { namespace, ownerReferences = [] } }: KubeObject): Key | undefined {
+export function ownerKeyOf(object: KubeObject): Key | undefined {
+  const { ownerReferences = [] } = object.metadata
   const owner = ownerReferences.find(
     ({ apiVersion, kind }) => kind === Cluster.kind && groupOf(apiVersion) === Cluster.group,
   )
-  return owner && (namespace === undefined ? { name: owner.name } : { namespace, name: owner.name })
+  return owner && beside(object, owner.name)
 }
 
 // There are thousands of them, and core tells much on them that no controller reads. Applies are of use without any.
@@ -33,26 +34,22 @@ const clusters: Resource<Cluster> = {
 
 // Wakes what a Cluster names as its infrastructure or its control plane, when that is of the controller's kind.
 export function ofCluster(field: 'infrastructureRef' | 'controlPlaneRef'): Source {
-  return mapped(clusters, ({ metadata: { namespace }, spec }, kind) => {
-    const ref = spec?.[field]
-    return ref?.kind === kind.kind && ref.apiGroup === kind.group ? [keyIn(namespace, ref.name)] : []
+  return mapped(clusters, (cluster, kind) => {
+    const ref = cluster.spec?.[field]
+    return ref?.kind === kind.kind && ref.apiGroup === kind.group ? [beside(cluster, ref.name)] : []
   })
 }
 
 // What a Cluster names so, when it is of that kind.
 export function namedBy<T extends KubeObject>(
   read: Read,
-  { metadata: { namespace }, spec }: Cluster,
+  cluster: Cluster,
   field: 'infrastructureRef' | 'controlPlaneRef',
   resource: Resource<T>,
 ): T | undefined {
-  const ref = spec?.[field]
+  const ref = cluster.spec?.[field]
   if (ref?.kind !== resource.kind || ref.apiGroup !== resource.group) return undefined
-  return read.get(resource, keyIn(namespace, ref.name))
-}
-
-function keyIn(namespace: string | undefined, name: string): Key {
-  return namespace === undefined ? { name } : { namespace, name }
+  return read.get(resource, beside(cluster, ref.name))
 }
 
 export function tellGone(object: KubeObject): string {

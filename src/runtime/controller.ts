@@ -1,7 +1,7 @@
 // A controller, as it is written: its name, what wakes it, what it writes, how it looks and how it decides. Nothing runs here.
 import type { Kind } from '../api/kind.ts'
 import type { Provider } from '../api/provider.ts'
-import { groupOf, type Key, type KubeObject, type Resource } from '../api/resource.ts'
+import { beside, groupOf, type Key, type KubeObject, keyOf, type Resource } from '../api/resource.ts'
 import type { Client, Scope } from '../kube/client.ts'
 import type { Read } from './cache.ts'
 import type { Plan } from './plan.ts'
@@ -66,7 +66,7 @@ export function controller<T extends Subject, Seen>(written: Written<T, Seen>): 
 }
 
 export function itself(kind: Kind): Source {
-  return { resource: kind, wakes: (object) => [keyIn(object, object.metadata.name)] }
+  return { resource: kind, wakes: (object) => [keyOf(object)] }
 }
 
 // Wakes the owner, when it is of the controller's kind. Its version may be another one: kinds have no version here.
@@ -76,7 +76,7 @@ export function ownerOf(resource: Resource): Source {
     wakes: (object, kind) =>
       (object.metadata.ownerReferences ?? [])
         .filter((owner) => owner.kind === kind.kind && groupOf(owner.apiVersion) === kind.group)
-        .map((owner) => keyIn(object, owner.name)),
+        .map((owner) => beside(object, owner.name)),
   }
 }
 
@@ -92,7 +92,3 @@ export function mapped<T extends KubeObject>(
 export const applies = (resource: Resource): Right => ({ resource, verbs: ['create', 'patch'] })
 export const deletes = (resource: Resource): Right => ({ resource, verbs: ['delete'] })
 export const gets = (resource: Resource): Right => ({ resource, verbs: ['get'] })
-
-function keyIn({ metadata: { namespace } }: KubeObject, name: string): Key {
-  return namespace === undefined ? { name } : { namespace, name }
-}

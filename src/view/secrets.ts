@@ -2,19 +2,18 @@
 import { annotations } from '../api/keys.ts'
 import { Secret } from '../api/neighbours.ts'
 import { groupOf, type KubeObject } from '../api/resource.ts'
+import { copyName, roles } from '../secrets/copies.ts'
 import { folded } from './fold.ts'
 import type { Node } from './node.ts'
 import { conditionOf, isOwnedBy } from './read.ts'
 import type { Situation } from './situation.ts'
-
-const secretNames = ['kubeconfig', 'control-plane-kubeconfig', 'user-kubeconfig', 'ca']
 
 export function secretsIn(
   { objects, name }: Situation,
   controlPlane: KubeObject | undefined,
   now: Date,
 ): readonly Node[] {
-  const usual = new Set(secretNames.map((each) => `${name}-${each}`))
+  const usual = new Set(roles.map((role) => copyName(role, name)))
   const secrets = objects.filter(
     (each) =>
       each.kind === Secret.kind &&

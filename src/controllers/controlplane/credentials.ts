@@ -5,7 +5,7 @@ import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { clusterSecretType } from '../../api/contract.ts'
 import { type Cluster, remoteProbe, Secret } from '../../api/neighbours.ts'
 import { isRecord } from '../../api/record.ts'
-import type { Key } from '../../api/resource.ts'
+import { beside } from '../../api/resource.ts'
 import { seal } from '../../api/sealed.ts'
 import { getIfThere } from '../../kube/ifthere.ts'
 import type { Read } from '../../runtime/cache.ts'
@@ -51,10 +51,6 @@ export async function lookAtSecrets(read: Read, live: Live, outside: Outside, ar
 
 function orElse(one: Answer, other: Answer): Answer {
   return one.is === 'unasked' ? other : one
-}
-
-function beside({ metadata: { namespace } }: CAPTControlPlane, name: string): Key {
-  return namespace === undefined ? { name } : { namespace, name }
 }
 
 // Everything that makes the copies what they are, but for the token.

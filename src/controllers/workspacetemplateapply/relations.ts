@@ -1,6 +1,6 @@
 // Whom an apply names: its template, other applies, Secrets and ConfigMaps, its Workspace; and how it is found by them. Pure.
 import { annotations } from '../../api/keys.ts'
-import { type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { beside, type Key, keyOf, tellKey } from '../../api/resource.ts'
 import { type WorkspaceAPI, type WorkspaceGroup, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Indexes } from '../../runtime/store.ts'
@@ -11,11 +11,6 @@ type Apply = WorkspaceTemplateApply
 export function templateOf(apply: Apply): Key {
   const { name, namespace } = apply.spec.templateRef
   return namespace === undefined ? beside(apply, name) : { namespace, name }
-}
-
-// Another object of the apply's namespace.
-export function beside({ metadata: { namespace } }: Apply, name: string): Key {
-  return namespace === undefined ? { name } : { namespace, name }
 }
 
 // Names of applies, or of Workspaces where there is no such apply: those whose outputs it uses or whom it waits for.

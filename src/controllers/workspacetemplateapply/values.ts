@@ -1,7 +1,7 @@
 // Reads what `variablesFrom` names: outputs of other applies, Secrets and ConfigMaps, all of the same namespace.
 import { ConfigMap, Secret } from '../../api/neighbours.ts'
 import { readJson } from '../../api/record.ts'
-import { type Resource, tellRef } from '../../api/resource.ts'
+import { beside, type Resource, tellRef } from '../../api/resource.ts'
 import { type Workspace, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { getIfThere } from '../../kube/ifthere.ts'
@@ -10,7 +10,7 @@ import type { Live } from '../../runtime/controller.ts'
 import { pick, pickConnection } from '../../terraform/outputs.ts'
 import type { Found } from '../../terraform/render.ts'
 import { dependencyOnApply } from './dependencies.ts'
-import { beside, recordedOn, workspaceKey } from './relations.ts'
+import { recordedOn, workspaceKey } from './relations.ts'
 import type { Source } from './seen.ts'
 
 type Apply = WorkspaceTemplateApply
