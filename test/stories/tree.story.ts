@@ -210,7 +210,8 @@ describe('a cluster of our own kinds', () => {
   test.skipIf(!hasTerminal)(
     'on a terminal it is drawn again in its place, and Ctrl-C gives the cursor back',
     async () => {
-      const command = [process.execPath, program, 'tree', 'demo', '-n', namespace, '--watch'].join(' ')
+      // Without exec the shell would get the Ctrl-C as well, and end by it.
+      const command = ['exec', process.execPath, program, 'tree', 'demo', '-n', namespace, '--watch'].join(' ')
       const run = startProgram('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'])
       await seeLine(run, /WorkspaceTemplateApply\/demo-net-vpc/)
       await kube.patch(apply, { status: said('Ready', 'False', 'Creating') }, 'status')
