@@ -41,6 +41,15 @@ function nodesIn(node: Node): readonly Node[] {
   return [node, ...node.children.flatMap(nodesIn)]
 }
 
+test.each([
+  ['demo.example.com', 443, 'https://demo.example.com'],
+  ['demo.example.com', 6443, 'https://demo.example.com:6443'],
+  ['2001:db8::443', 443, 'https://[2001:db8::443]'],
+  ['2001:db8::1', 6443, 'https://[2001:db8::1]:6443'],
+])('an API server at %s and port %d is shown as a URL', (host, port, shown) => {
+  expect(look(situation(theCluster({ spec: { controlPlaneEndpoint: { host, port } } }))).endpoint).toBe(shown)
+})
+
 test.each<[when: string, cause: string]>([
   ['all is there', ''],
   ['a Cluster that nobody has looked at yet', 'waiting CAPTCluster/demo'],

@@ -5,6 +5,7 @@ import { annotations, labels } from '../api/keys.ts'
 import { Cluster } from '../api/neighbours.ts'
 import { isRecord } from '../api/record.ts'
 import { groupOf, type KubeObject, tellKey } from '../api/resource.ts'
+import { urlOf } from '../secrets/endpoint.ts'
 import { type Cause, causeIn } from './cause.ts'
 import { clusterSays } from './clustersays.ts'
 import { folded, group, worstOf } from './fold.ts'
@@ -223,7 +224,7 @@ function endpointOf(cluster: KubeObject): string | undefined {
   if (!isRecord(endpoint)) return undefined
   const { host, port } = endpoint
   if (typeof host !== 'string' || host === '') return undefined
-  return `https://${host}${typeof port === 'number' && port !== 443 ? `:${port}` : ''}`
+  return urlOf({ host, port: typeof port === 'number' ? port : 443 }).replace(/:443$/, '')
 }
 
 function versionIn({ objects }: Situation, cluster: KubeObject): string | undefined {
