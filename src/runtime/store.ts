@@ -30,7 +30,7 @@ export interface Replacing<T> extends Learning<T> {
 }
 
 export interface Store<T> extends Learning<T> {
-  get(key: string): T | undefined // anew each time
+  get(key: string): T | undefined // nobody may change it
   versionOf(key: string): string | undefined // its resource version
   keys(): Iterable<string>
   keysAt(index: string, value: string): Iterable<string>
@@ -49,9 +49,12 @@ interface Kept extends Version {
   readonly packed: string
 }
 
+const mostAtHand = 32
+
 export function createStore<T extends KubeObject>({ keep, indexes, onChange }: StoreOptions<T>): Store<T> {
   const { pack, unpack } = createPacker<T>()
   let objects = new Map<string, Kept>()
+  const atHand = new Map<Kept, T>() // the last few, as they were before they were put away: they are asked for again and again
   const found = new Map(Object.keys(indexes).map((index) => [index, createPlaces()]))
 
   function putAway(object: T): Kept {
@@ -65,7 +68,14 @@ export function createStore<T extends KubeObject>({ keep, indexes, onChange }: S
 
   function get(key: string): T | undefined {
     const kept = objects.get(key)
-    return kept && unpack(kept.packed)
+    return kept && (atHand.get(kept) ?? keepAtHand(kept, unpack(kept.packed)))
+  }
+
+  function keepAtHand(kept: Kept, object: T): T {
+    atHand.set(kept, object)
+    const [oldest] = atHand.keys()
+    if (oldest && atHand.size > mostAtHand) atHand.delete(oldest)
+    return object
   }
 
   function carryOut(changes: readonly Change<T>[]): void {
@@ -95,7 +105,9 @@ export function createStore<T extends KubeObject>({ keep, indexes, onChange }: S
     if (known && isSame(known, object.metadata)) return
     const before = get(key)
     const now = keep(object)
-    objects.set(key, putAway(now))
+    const kept = putAway(now)
+    objects.set(key, kept)
+    keepAtHand(kept, now)
     carryOut(changesOf(key, before, now))
   }
 

@@ -13,7 +13,16 @@ export interface Complaint {
 type Template = Pick<WorkspaceTemplate, 'spec'>
 type Declared = NonNullable<Template['spec']['variables']>[number]
 
+// Remembered as long as the template is: every pass of every apply of it asks.
+const known = new WeakMap<Template, readonly Complaint[]>()
+
 export function complaintsOf(template: Template): readonly Complaint[] {
+  const complaints = known.get(template) ?? judged(template)
+  known.set(template, complaints)
+  return complaints
+}
+
+function judged(template: Template): readonly Complaint[] {
   const { variables } = template.spec
   const shape = inlineShapeOf(template)
   const ofModule = (shape?.complaints ?? []).map((each) => `spec.template.spec.forProvider.module, ${each}`)
