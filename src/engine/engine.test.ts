@@ -28,6 +28,7 @@ function aStage({ concurrency = 4, root = aFolder() } = {}) {
   const running: (() => void)[] = []
   const cache: Cache = {
     get: objects.get,
+    versionOf: () => undefined,
     list: objects.list,
     byIndex: () => [],
     keysAt: () => [],

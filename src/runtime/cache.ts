@@ -32,6 +32,7 @@ export interface Wish<T> {
 }
 
 export interface Cache extends Read {
+  versionOf(resource: Resource, key: Key): string | undefined // costs less than the object
   // Before `start`.
   watch<T extends KubeObject>(resource: Resource<T>, wish?: Wish<T>): void
   start(): void
@@ -87,6 +88,7 @@ export function createCache({ clock, ...options }: CacheOptions): Cache {
       started.resolve()
     },
     get: (resource, key) => watchedOf(resource).view.get(tellKey(key)),
+    versionOf: (resource, key) => watchedOf(resource).view.versionOf(tellKey(key)),
     list: (resource, namespace) => watchedOf(resource).view.list(namespace),
     byIndex: (resource, index, value) => watchedOf(resource).view.byIndex(index, value),
     keysAt: (resource, index, value) => watchedOf(resource).view.keysAt(index, value).map(readKey),

@@ -16,6 +16,7 @@ export interface Source {
   readonly scope?: Watched
   readonly indexes?: Indexes<KubeObject>
   wakes(object: KubeObject, kind: Kind, read: Read): readonly Key[]
+  isNews?(object: KubeObject, before: KubeObject): boolean // a change; every one, unless said otherwise
 }
 
 // What is asked of the world itself, where the cache will not do: bytes of Secrets, and the hour.
@@ -83,9 +84,14 @@ export function ownerOf(resource: Resource): Source {
 export function mapped<T extends KubeObject>(
   resource: Resource<T>,
   wakes: (object: T, kind: Kind, read: Read) => readonly Key[],
-  how: { readonly scope?: Watched; readonly indexes?: Indexes<T> } = {},
+  how: { readonly scope?: Watched; readonly indexes?: Indexes<T>; isNews?(object: T, before: T): boolean } = {},
 ): Source {
   return { resource, wakes, ...how }
+}
+
+// To those who read its spec alone.
+export function isAskedForMore({ metadata: now }: KubeObject, { metadata: before }: KubeObject): boolean {
+  return now.generation !== before.generation || now.uid !== before.uid
 }
 
 // An apply that makes the object is asked for `create`, too, although it is a patch.

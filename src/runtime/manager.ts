@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts'
 import type { Controller, Live, Source } from './controller.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { carryOut, type Hands } from './reconcile.ts'
+import { carryOut, type Hands, type Written } from './reconcile.ts'
 import type { Change } from './store.ts'
 import { isNewer } from './view.ts'
 import { createWorkers, type Workers } from './workers.ts'
@@ -36,13 +36,20 @@ export interface ManagerOptions {
   readonly date?: () => Date
 }
 
-// What a pass left its subject as.
-interface Written {
-  readonly version: string | undefined
+// What a pass has written, until the cache knows it.
+interface Pending {
+  readonly written: readonly Written[]
   readonly until: number // when it is not waited for any more: an API server that was restored has forgotten it
 }
 
+// What a controller remembers of its passes, by key.
+interface Memory {
+  readonly pending: Map<string, Pending>
+  readonly putOff: Map<string, number> // since when there is more to say
+}
+
 const lateMs = 10_000 // so late a cache may be
+const patienceMs = 1000 // of several steps in a moment only the last is worth a write
 
 // Declares what its controllers watch to the cache, which is started by whoever made it.
 export function createManager(options: ManagerOptions): Manager {
@@ -61,8 +68,8 @@ export function createManager(options: ManagerOptions): Manager {
       record: options.record,
       count: ({ what, reason }) => metrics[what].with({ reason }).add(),
     }
-    const written = new Map<string, Written>()
-    const pass = async (key: string) => look(controller, readKey(key), hands, written)
+    const memory: Memory = { pending: new Map(), putOff: new Map() }
+    const pass = async (key: string) => look(controller, readKey(key), hands, memory)
     const workers = createWorkers({ name, count: concurrency, clock, log, metrics, pass })
     for (const source of controller.wokenBy) follow(source, controller, workers)
     return workers
@@ -80,28 +87,39 @@ export function createManager(options: ManagerOptions): Manager {
           if (source.resource === kind) queue.add(tellKey(keyOf(object)), 'resync')
           return
         }
-        for (const key of source.wakes(object, kind, cache)) queue.add(tellKey(key), 'change')
-        // What an object no longer names wants to know it, too.
-        if (before) for (const key of source.wakes(before, kind, cache)) queue.add(tellKey(key), 'change')
+        if (before && source.isNews?.(object, before) === false) return
+        // What an object no longer names wants to know it, too. Each once: the first may be at work already.
+        const states = before ? [object, before] : [object]
+        const woken = new Set(states.flatMap((each) => source.wakes(each, kind, cache).map(tellKey)))
+        for (const key of woken) queue.add(key, 'change')
       },
     })
   }
 
-  async function look({ name, kind, plan }: Controller, key: Key, hands: Hands, written: Map<string, Written>) {
-    const subject = cache.get(kind, key)
-    const last = written.get(tellKey(key))
-    written.delete(tellKey(key))
-    if (!subject || !isMeant(subject)) return 'onChange'
-    // What was decided on an object as it was before our last write would be refused, and what is news would be told again.
-    if (last && isNewer(last.version, subject.metadata.resourceVersion) && clock.now() < last.until) {
-      written.set(tellKey(key), last)
+  async function look({ name, kind, plan }: Controller, key: Key, hands: Hands, { pending, putOff }: Memory) {
+    const told = tellKey(key)
+    const last = pending.get(told)
+    // What was decided on the world as it was before our last write would be refused or done again, and what is news told again.
+    if (last && clock.now() < last.until && last.written.some(isUnseen))
       return { afterSeconds: (last.until - clock.now()) / 1000 } // sooner, when the watch tells
-    }
-    const { did, says, version, wake } = await carryOut(kind, subject, await plan(subject, cache, live), hands)
-    if (isNewer(version, subject.metadata.resourceVersion))
-      written.set(tellKey(key), { version, until: clock.now() + lateMs })
-    if (did.length > 0 || says) log.info('carried out', { controller: name, object: tellKey(key), did, says })
-    return wake
+    const subject = cache.get(kind, key)
+    const since = putOff.get(told) ?? clock.now()
+    pending.delete(told)
+    putOff.delete(told)
+    if (!subject || !isMeant(subject)) return 'onChange'
+    const mayWait = clock.now() < since + patienceMs
+    const done = await carryOut(kind, subject, await plan(subject, cache, live), hands, mayWait)
+    const { did, says, written, wake, isPutOff } = done
+    if (written.some(isUnseen)) pending.set(told, { written, until: clock.now() + lateMs })
+    if (did.length > 0 || says) log.info('carried out', { controller: name, object: told, did, says })
+    if (!isPutOff) return wake
+    putOff.set(told, since)
+    const afterSeconds = Math.max(0, since + patienceMs - clock.now()) / 1000
+    return wake === 'onChange' || wake.afterSeconds > afterSeconds ? { afterSeconds } : wake
+  }
+
+  function isUnseen({ resource, key, version }: Written): boolean {
+    return isNewer(version, cache.versionOf(resource, key))
   }
 
   function isMeant({ metadata: { labels } }: KubeObject): boolean {

@@ -2,10 +2,11 @@
 import { expect, test } from 'vitest'
 import { network, noted } from '../../test/controlplanes.ts'
 import { CAPTCluster } from '../api/captcluster.ts'
-import { vocabulary } from '../api/condition.ts'
+import { type Said, tellConditions, vocabulary } from '../api/condition.ts'
 import { ConfigMap } from '../api/neighbours.ts'
 import type { KubeObject, OwnerReference } from '../api/resource.ts'
 import { ApiError } from '../kube/errors.ts'
+import type { Effect } from './plan.ts'
 import { carryOut, type Hands } from './reconcile.ts'
 
 const say = vocabulary(CAPTCluster.words)
@@ -25,6 +26,7 @@ async function carry(wanted: KubeObject, existing: KubeObject | undefined, troub
       async apply(_: unknown, __: unknown, { force }: { force: boolean }) {
         sent.push(force ? 'by force' : 'asking')
         if (trouble) throw trouble
+        return wanted
       },
       async patch(_: unknown, __: unknown, change: object) {
         told = JSON.stringify(change)
@@ -97,6 +99,38 @@ test.each([
   expect(failure).toBe(trouble)
   expect(told).toContain(reason && `"type":"Ready","status":"Unknown","reason":"${reason}"`)
   expect(told).not.toContain('Provisioned')
+})
+
+const vpc = (reason: 'VPCCreating' | 'VPCCreationFailed' | 'VPCCreated') => say('VPCReady', reason)
+const ready = (reason: 'Provisioned' | 'NotProvisioned') => say('Ready', reason)
+const before = [ready('NotProvisioned'), vpc('VPCCreating')]
+const event: Effect = { do: 'tell', type: 'Warning', reason: 'VPCCreationFailed', note: 'quota' }
+
+test.each<[what: string, saying: readonly Said[], effects: readonly Effect[], is: 'written' | 'put off' | 'nothing']>([
+  ['other words', [ready('NotProvisioned'), vpc('VPCCreationFailed')], [], 'put off'],
+  ['other words, with an event', [ready('NotProvisioned'), vpc('VPCCreationFailed')], [event], 'written'],
+  ['that it is ready', [ready('Provisioned'), vpc('VPCCreated')], [], 'written'],
+  ['the same again', before, [], 'nothing'],
+])('who may wait, and has to say %s', async (_, conditions, effects, is) => {
+  const now = '2026-11-16T12:00:00Z'
+  const said = tellConditions([], { words: CAPTCluster.words, said: before, others: 'stay', generation: 1, now })
+  const subject = { ...network, metadata: { ...network.metadata, generation: 1 }, status: { conditions: said } }
+  const sent: object[] = []
+  const hands = {
+    client: {
+      async patch(__: unknown, ___: unknown, change: object) {
+        sent.push(change)
+        return subject
+      },
+    },
+    record() {},
+    fieldManager: 'capt-test',
+    now: () => now,
+  } as unknown as Hands
+  const seen = { ...subject, status: { ...subject.status, observedGeneration: 1 } }
+  const plan = { effects, conditions, others: 'stay', wake: 'onChange' } as const
+  const { isPutOff } = await carryOut(CAPTCluster, seen, plan, hands, true)
+  expect([sent.length, isPutOff]).toEqual([is === 'written' ? 1 : 0, is === 'put off'])
 })
 
 test('an object gets its finalizer and what is noted on it in one write', async () => {

@@ -1,14 +1,15 @@
 // Carries a plan out: the only place where a plan meets the world.
 //
 // Flow. Effects in their order, up to the first that fails; then the status. Guarantees. The conditions are told even when
-// an effect failed, but for what would be newly true, and other status only when all of them held. Nothing is sent that would change nothing. Every write
+// an effect failed, but for what would be newly true, and other status only when all of them held. Nothing is sent that would change nothing. A status that
+// turns nothing may be put off, when whoever asks comes again. Every write
 // carries the uid or the resource version of what it was decided on, so that it is refused when the world has moved on.
 // Assumptions. A plan is safe to repeat: half of it may have happened in an earlier life. Caveats. After a write the cache
 // may be old for a moment; names are deterministic and effects repeatable, so the next pass does no harm.
-import { type Condition, type Said, type Telling, tellConditions, writeFailed } from '../api/condition.ts'
+import { type Condition, type Said, type Telling as Tellings, tellConditions, writeFailed } from '../api/condition.ts'
 import type { Kind } from '../api/kind.ts'
 import { isRecord, isWithin, type JsonRecord } from '../api/record.ts'
-import { type KubeObject, keyOf, tellRef } from '../api/resource.ts'
+import { type KubeObject, keyOf, type Resource, tellRef } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import { isConflict, isContested, isNotFound, NotLeading } from '../kube/errors.ts'
 import type { Read } from './cache.ts'
@@ -26,8 +27,14 @@ export interface Hands {
 export interface CarriedOut {
   readonly did: readonly string[]
   readonly says: string // conditions, when they were written
-  readonly version: string | undefined // of the subject, as it was left
+  readonly written: readonly Written[]
   readonly wake: Wake
+  readonly isPutOff: boolean // there is more to say
+}
+
+// What the cache will know of in a moment.
+export interface Written extends Ref {
+  readonly version: string | undefined
 }
 
 export type Subject = KubeObject & { readonly status?: unknown }
@@ -35,8 +42,15 @@ export type Subject = KubeObject & { readonly status?: unknown }
 // Comes again soon when something that must be gone first is still there and no watch may tell of its end.
 const lookAgain: Wake = { afterSeconds: 5 }
 
-export async function carryOut(kind: Kind, subject: Subject, plan: Plan, hands: Hands): Promise<CarriedOut> {
+export async function carryOut(
+  kind: Kind,
+  subject: Subject,
+  plan: Plan,
+  hands: Hands,
+  mayWait = false, // what it says, where nobody can be waiting for it
+): Promise<CarriedOut> {
   const did: string[] = []
+  const written: Written[] = []
   let now = subject
   let { wake } = plan
   let failure: Error | undefined
@@ -44,6 +58,7 @@ export async function carryOut(kind: Kind, subject: Subject, plan: Plan, hands: 
     try {
       const done = await perform(effect, kind, now, hands)
       if (done.did !== undefined) did.push(done.did)
+      if (done.written) written.push(done.written)
       now = done.subject ?? now
       wake = done.wake ?? wake
     } catch (error) {
@@ -58,11 +73,23 @@ export async function carryOut(kind: Kind, subject: Subject, plan: Plan, hands: 
   // What is leaving may be gone by now, its last finalizer with it.
   const isGone = now.metadata.deletionTimestamp !== undefined && !now.metadata.finalizers?.length
   const others = failure ? 'stay' : plan.others
-  const { says, subject: left } = isGone
-    ? { says: '', subject: now }
-    : await writeStatus(kind, now, { said, others }, failure ? {} : (plan.status ?? {}), hands)
+  const status = failure ? {} : (plan.status ?? {})
+  const isPatient = mayWait && !failure && !plan.effects.some(isSaidOnce)
+  const { says, left, isPutOff } = isGone
+    ? { says: '', left: now, isPutOff: false }
+    : await writeStatus(kind, now, { said, others, status, isPatient }, hands)
   if (failure) throw failure
-  return { did, says, version: left.metadata.resourceVersion, wake }
+  if (left !== subject) written.push(writtenAs(kind, left))
+  return { did, says, written, wake, isPutOff }
+}
+
+function writtenAs(resource: Resource, object: KubeObject): Written {
+  return { resource, key: keyOf(object), version: object.metadata.resourceVersion }
+}
+
+// It is told with the status that says the same, which keeps it from being told again.
+function isSaidOnce({ do: what }: Effect): boolean {
+  return what === 'tell' || what === 'count'
 }
 
 // What has become true by the plan has not when the plan failed.
@@ -72,6 +99,7 @@ function isNewlyTrue({ type, status }: Said, subject: Subject): boolean {
 
 interface Performed {
   readonly did?: string
+  readonly written?: Written // another object than the subject
   readonly subject?: Subject
   readonly wake?: Wake
 }
@@ -86,8 +114,8 @@ async function perform(effect: Effect, kind: Kind, subject: Subject, hands: Hand
       const { uid = existing?.metadata.uid } = object.metadata
       const wanted = uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
       // By force only where we know whose it is: what is in our way unseen must not be overrun.
-      await client.apply(resource, wanted, { fieldManager: manager, force: uid !== undefined })
-      return { did: `apply ${tellRef(resource, keyOf(object))}` }
+      const applied = await client.apply(resource, wanted, { fieldManager: manager, force: uid !== undefined })
+      return { did: `apply ${tellRef(resource, keyOf(object))}`, written: writtenAs(resource, applied) }
     }
     case 'withdraw': {
       const { resource, object, fieldManager: manager } = effect
@@ -151,23 +179,42 @@ async function patchFinalizers(
   return unlessGone(client.patch<Subject>(kind, keyOf(subject), change, { fieldManager }), subject)
 }
 
+interface Telling extends Pick<Tellings, 'said' | 'others'> {
+  readonly status: JsonRecord
+  readonly isPatient: boolean
+}
+
+interface Told {
+  readonly says: string
+  readonly left: Subject // as it is now
+  readonly isPutOff: boolean
+}
+
 async function writeStatus(
   kind: Kind,
   subject: Subject,
-  { said, others }: Pick<Telling, 'said' | 'others'>,
-  further: JsonRecord,
+  { said, others, status: further, isPatient }: Telling,
   { client, fieldManager, now }: Hands,
-): Promise<{ readonly says: string; readonly subject: Subject }> {
+): Promise<Told> {
   const { generation = 0 } = subject.metadata
-  const conditions = tellConditions(conditionsOf(subject), { words: kind.words, said, others, generation, now: now() })
+  const before = conditionsOf(subject)
+  const conditions = tellConditions(before, { words: kind.words, said, others, generation, now: now() })
   const saidNothing = said.length === 0 && others === 'stay'
   const status = saidNothing ? further : { ...further, conditions, observedGeneration: generation }
-  if (isWithin(status, subject.status ?? {})) return { says: '', subject }
+  if (isWithin(status, subject.status ?? {})) return { says: '', left: subject, isPutOff: false }
+  if (isPatient && !isTurn(before, conditions)) return { says: '', left: subject, isPutOff: true }
   const change = { metadata: fence(subject), status }
   const how = { subresource: 'status', fieldManager } as const
   const patched = await unlessGone(client.patch<Subject>(kind, keyOf(subject), change, how), subject)
   const says = conditions.map(({ type, status: is, reason }) => `${type}=${is}(${reason})`).join(' ')
-  return { says, subject: patched ?? subject }
+  return { says, left: patched ?? subject, isPutOff: false }
+}
+
+// What people and programs wait for.
+function isTurn(before: readonly Condition[], after: readonly Condition[]): boolean {
+  const isTrue = (all: readonly Condition[], type: string) =>
+    all.some((each) => each.type === type && each.status === 'True')
+  return ['Ready', 'Available'].some((type) => isTrue(before, type) !== isTrue(after, type))
 }
 
 // The uid alone would be refused as a change of it (422); beside the resource version a mismatch is a conflict.

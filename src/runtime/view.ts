@@ -5,6 +5,7 @@ import { type Change, changesOf, createStore, type Store, type StoreOptions } fr
 
 export interface View<T> {
   get(key: string): T | undefined
+  versionOf(key: string): string | undefined // its resource version
   list(namespace?: string): readonly T[]
   byIndex(index: string, value: string): readonly T[]
   keysAt(index: string, value: string): readonly string[]
@@ -44,6 +45,7 @@ export function createView<T extends KubeObject>({ keep, indexes, onChange }: St
   const all = (store: Store<T>) => store.keys()
   return {
     get,
+    versionOf: (key) => (stores.length === 0 ? undefined : storeOf(key).versionOf(key)),
     list: (namespace) =>
       objectsOf(keysIn(all, (key) => namespace === undefined || readKey(key).namespace === namespace)),
     byIndex: (index, value) => objectsOf(keysIn((store) => store.keysAt(index, value))),

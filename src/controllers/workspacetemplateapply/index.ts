@@ -15,7 +15,16 @@ import { crossplane, type Workspace, workspaceAPIs } from '../../api/workspace.t
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
-import { applies, type Controller, controller, deletes, gets, mapped, type Source } from '../../runtime/controller.ts'
+import {
+  applies,
+  type Controller,
+  controller,
+  deletes,
+  gets,
+  isAskedForMore,
+  mapped,
+  type Source,
+} from '../../runtime/controller.ts'
 import type { Settings } from '../../runtime/settings.ts'
 import type { Indexes } from '../../runtime/store.ts'
 import { decide } from './decide.ts'
@@ -43,7 +52,7 @@ export function workspaceTemplateApplyController(
     kind: WorkspaceTemplateApply,
     wokenBy: [
       mapped(WorkspaceTemplateApply, itAndItsNeighbours, { indexes: applyIndexes }),
-      mapped(WorkspaceTemplate, named(byTemplate)),
+      mapped(WorkspaceTemplate, named(byTemplate), { isNews: isAskedForMore }),
       ...apis.flatMap(({ workspace }) => [workspaceOf(workspace), definitionOf(workspace)]),
       // Three watches of Secrets that know nothing of their bytes: ours, those we put the label on, and those of engines.
       mapped(Secret, ofSecret, { scope: { labels: labels.apply } }),
