@@ -111,10 +111,13 @@ test.each<[what: string, saying: readonly Said[], effects: readonly Effect[], is
   ['other words, with an event', [ready('NotProvisioned'), vpc('VPCCreationFailed')], [event], 'written'],
   ['that it is ready', [ready('Provisioned'), vpc('VPCCreated')], [], 'written'],
   ['the same again', before, [], 'nothing'],
-])('who may wait, and has to say %s', async (_, conditions, effects, is) => {
+  ['that it leaves', [ready('NotProvisioned'), say('Deleting', 'Deleting')], [], 'written'],
+])('who may wait, and has to say %s', async (what, conditions, effects, is) => {
   const now = '2026-11-16T12:00:00Z'
   const said = tellConditions([], { words: CAPTCluster.words, said: before, others: 'stay', generation: 1, now })
-  const subject = { ...network, metadata: { ...network.metadata, generation: 1 }, status: { conditions: said } }
+  const leaves = what === 'that it leaves' && { deletionTimestamp: now, finalizers: ['ours'] }
+  const metadata = { ...network.metadata, generation: 1, ...leaves }
+  const subject = { ...network, metadata, status: { conditions: said } }
   const sent: object[] = []
   const hands = {
     client: {

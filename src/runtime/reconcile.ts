@@ -1,8 +1,8 @@
 // Carries a plan out: the only place where a plan meets the world.
 //
 // Flow. Effects in their order, up to the first that fails; then the status. Guarantees. The conditions are told even when
-// an effect failed, but for what would be newly true, and other status only when all of them held. Nothing is sent that would change nothing. A status that
-// turns nothing may be put off, when whoever asks comes again. Every write
+// an effect failed, but for what would be newly true, and other status only when all of them held. Nothing is sent that
+// would change nothing, and a status that turns nothing may be put off, where whoever asks comes again. Every write
 // carries the uid or the resource version of what it was decided on, so that it is refused when the world has moved on.
 // Assumptions. A plan is safe to repeat: half of it may have happened in an earlier life. Caveats. After a write the cache
 // may be old for a moment; names are deterministic and effects repeatable, so the next pass does no harm.
@@ -70,11 +70,12 @@ export async function carryOut(
   const isNews = failure !== undefined && !passes
   const told = failure ? plan.conditions.filter((each) => !isNewlyTrue(each, subject)) : plan.conditions
   const said = isNews ? [...told, writeFailed(failure?.message ?? '')] : told
-  // What is leaving may be gone by now, its last finalizer with it.
-  const isGone = now.metadata.deletionTimestamp !== undefined && !now.metadata.finalizers?.length
+  const isLeaving = now.metadata.deletionTimestamp !== undefined // and goes by what it has said
+  // It may be gone by now, its last finalizer with it.
+  const isGone = isLeaving && !now.metadata.finalizers?.length
   const others = failure ? 'stay' : plan.others
   const status = failure ? {} : (plan.status ?? {})
-  const isPatient = mayWait && !failure && !plan.effects.some(isSaidOnce)
+  const isPatient = mayWait && !failure && !isLeaving && !plan.effects.some(isSaidOnce)
   const { says, left, isPutOff } = isGone
     ? { says: '', left: now, isPutOff: false }
     : await writeStatus(kind, now, { said, others, status, isPatient }, hands)

@@ -45,14 +45,17 @@ async function aStage(story: string, { isPrepared = true } = {}) {
 async function tellDescribed(story: Teller, { cluster, network, controlPlane }: ClusterObjects): Promise<void> {
   const isSame = (one: KubeObject, type: string, other: KubeObject, as: string) =>
     conditionOf(one, type)?.message === conditionOf(other, as)?.message
+  let [versions, since] = ['', 0]
   await until(
-    'core has said it, too',
+    'core has said it, too, and nobody has more to say',
     async () => {
       const [all, net, plane] = await Promise.all([cluster, network, controlPlane].map(async (each) => kube.read(each)))
       if (!all || !net || !plane) return undefined
+      const now = [all, net, plane].map(({ metadata }) => metadata.resourceVersion).join()
+      if (now !== versions) [versions, since] = [now, Date.now()]
       const isSaid =
         isSame(all, 'InfrastructureReady', net, 'Ready') && isSame(all, 'ControlPlaneAvailable', plane, 'Available')
-      return isSaid || undefined
+      return (isSaid && Date.now() - since > 1500) || undefined // words that turn nothing wait a second
     },
     patience,
   )
