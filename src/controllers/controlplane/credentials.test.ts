@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { condition, now as noon } from '../../../test/applies.ts'
 import { anEks, but, cluster, controlPlane, eksOutputs, network, paused, saysOf } from '../../../test/controlplanes.ts'
+import { ownersAfter } from '../../../test/fieldowners.ts'
 import { aCA, base64 } from '../../../test/pki.ts'
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
@@ -85,10 +86,9 @@ function aWorld({ answer = { is: 'yes' } }: { readonly answer?: Answer } = {}) {
     for (const each of plan.effects) {
       if (each.do === 'delete') objects.delete(idOf(each.resource, keyOf(each.object)))
       if (each.do !== 'apply' || each.resource !== Secret) continue
-      const { data = {} } = each.object as Secret
       did.push(`write ${each.object.metadata.name}`)
-      const fields = { 'f:data': Object.fromEntries(Object.keys(data).map((name) => [`f:${name}`, {}])) }
-      const managedFields = [{ manager: 'capt-controlplane', operation: 'Apply', fieldsV1: fields }]
+      const by = { manager: 'capt-controlplane', operation: 'Apply', wished: each.object } as const
+      const managedFields = ownersAfter(undefined, each.object, by)
       put(Secret, { ...each.object, metadata: { ...each.object.metadata, uid: 'uid-of-copy', managedFields } })
     }
     const before = subject.status?.conditions ?? []
