@@ -60,11 +60,15 @@ export async function play(client: Client, key: Key, writes: Case['writes']): Pr
   for (const each of writes) {
     const [fieldManager = '', verb, ...pairs] = each.split(' ')
     const written = pairs.map((pair) => pair.split('='))
-    const fields = (isNote: boolean) => written.filter(([field = '']) => field.startsWith('@') === isNote)
     const gone = verb === 'patch' ? null : undefined
-    const data = fields(false).map(([key = '', value]) => [key, value ? Buffer.from(value).toString('base64') : gone])
-    const notes = fields(true).map(([name = '', value]) => [name.slice(1), value || gone])
-    const said = { data: Object.fromEntries(data), metadata: { annotations: Object.fromEntries(notes) } } as Secret
+    const fieldsOf = (isNote: boolean, tell: (value: string) => string) =>
+      Object.fromEntries(
+        written
+          .filter(([field = '']) => field.startsWith('@') === isNote)
+          .map(([field = '', value = '']) => [field.replace('@', ''), value ? tell(value) : gone] as const),
+      )
+    const data = fieldsOf(false, (value) => Buffer.from(value).toString('base64'))
+    const said = { data, metadata: { annotations: fieldsOf(true, (value) => value) } } as unknown as Secret
     if (verb === 'patch') await client.patch(Secret, key, said, { fieldManager })
     else
       await client.apply<Secret>(

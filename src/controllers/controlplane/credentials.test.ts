@@ -217,7 +217,7 @@ describe('a Secret of another type in the way', () => {
     ],
   ])('is left alone and looked at again when %s', async (_, metadata, type, why) => {
     const { pass, get } = inTheWay(metadata, 'demo-kubeconfig', type)
-    for (const _ of [1, 2, 3]) {
+    for (const __ of [1, 2, 3]) {
       const { did, says, plan } = await pass()
       expect([says, plan.wake]).toEqual(['Failed ConnectionIncomplete', { afterSeconds: 60 }])
       expect(messageOf(plan, 'SecretsReady')).toBe(
@@ -368,7 +368,7 @@ describe('a token that is due', () => {
     const { pass, put, state } = aWorld()
     put(Secret, aConnection('demo-eks-connection', outputs))
     await pass()
-    put(WorkspaceTemplateApply, { ...eks, ...lost } as WorkspaceTemplateApply)
+    put(WorkspaceTemplateApply, { ...eks, ...lost })
     state.now = inMinutes(10)
     const { did, says } = await pass({ of: probed })
     expect(did.filter((each) => each.startsWith('write'))).toEqual(all) // of the connection, for there are no outputs

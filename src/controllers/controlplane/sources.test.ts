@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { now } from '../../../test/applies.ts'
-import { but, cluster, connection, controlPlane, network } from '../../../test/controlplanes.ts'
+import { but, cluster, connection, controlPlane, network, rejected } from '../../../test/controlplanes.ts'
 import { aCA, aJwt, anAwsToken, anotherCA } from '../../../test/pki.ts'
 import { seal } from '../../api/sealed.ts'
 import { AwsError } from '../../aws/errors.ts'
@@ -63,7 +63,9 @@ async function ask({ kubeconfig, connection: more, config, kept, aws, account, l
 const tell = (tried: Tried) => {
   if (tried.is !== 'made') return tried.is === 'none' ? 'none' : `mended ${tried.mend}: ${tried.why}`
   const { token: by, server: at, serverName } = tried.way
-  return [by?.open(), at, serverName].filter((each) => each !== undefined).join(' ')
+  return [by?.open(), at, serverName, tried.isInstead ? 'instead' : undefined]
+    .filter((each) => each !== undefined)
+    .join(' ')
 }
 const written = (way: Partial<Way> = {}) => ({
   kubeconfig: writeKubeconfig('x', { server, ca: aCA, token: seal('from-template'), ...way }),
@@ -85,6 +87,29 @@ describe('a credential comes', () => {
       wish: { connection: written({ server: 'https://other.example' }) },
       gives: `from-aws ${server}`,
       asked: ['aws demo ap-northeast-1'],
+    },
+    {
+      from: "from AWS, if the template's is rejected",
+      wish: { connection: written(), answers: { 'from-template': rejected } },
+      gives: `from-aws ${server} instead`,
+      asked: ['aws demo ap-northeast-1'],
+    },
+    {
+      from: 'from the template all the same, if that of AWS is rejected, too',
+      wish: { connection: written(), answers: { 'from-template': rejected, 'from-aws': rejected } },
+      gives: `from-template ${server}`,
+      asked: ['aws demo ap-northeast-1'],
+    },
+    {
+      from: 'from the template all the same, if AWS has none',
+      wish: { connection: written(), answers: { 'from-template': rejected }, aws: barred },
+      gives: `from-template ${server}`,
+      asked: ['aws demo ap-northeast-1'],
+    },
+    {
+      from: 'from the template, though nobody answers to it',
+      wish: { connection: written(), answers: { 'from-template': { is: 'no', why: 'no answer' } } },
+      gives: `from-template ${server}`,
     },
     {
       from: 'from AWS alone, if that is asked for',
