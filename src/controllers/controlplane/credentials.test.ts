@@ -217,8 +217,7 @@ describe('a Secret of another type in the way', () => {
     ],
   ])('is left alone and looked at again when %s', async (_, metadata, type, why) => {
     const { pass, get } = inTheWay(metadata, 'demo-kubeconfig', type)
-    for (const __ of [1, 2, 3]) {
-      const { did, says, plan } = await pass()
+    for (const { did, says, plan } of [await pass(), await pass(), await pass()]) {
       expect([says, plan.wake]).toEqual(['Failed ConnectionIncomplete', { afterSeconds: 60 }])
       expect(messageOf(plan, 'SecretsReady')).toBe(
         `Secret team/demo-kubeconfig ${why}, and is left alone: delete it, or give the Cluster another name`,

@@ -56,7 +56,10 @@ export interface Fresh {
 export type Mend = 'nowhere' | 'elsewhere' | 'here'
 
 // What the API server of the cluster says to a credential.
-export type Answer =
-  | { readonly is: 'yes' }
-  | { readonly is: 'no'; readonly why: string; readonly isRejected?: true } // rejected: it is there, and does not take it
-  | { readonly is: 'unasked' }
+export type Answer = { readonly is: 'yes' } | No | { readonly is: 'unasked' }
+
+interface No {
+  readonly is: 'no'
+  readonly why: string
+  readonly isRejected?: true // it is there, and does not take the credential
+}
