@@ -135,7 +135,11 @@ export const endpoint = { host: 'api.example', port: 443 }
 const yes = { is: 'yes' } as const
 export const no = (why: string) => ({ is: 'no', why }) as const
 export const fresh = (answer: Seen['secrets']['answer'] = yes): Credential => ({ is: 'fresh', material, answer })
-export const refused = (isFinal: boolean, why = 'AWS is out'): Credential => ({ is: 'refused', isFinal, why })
+export const refused = (isFinal: boolean, why = 'AWS is out'): Credential => ({
+  is: 'refused',
+  mend: isFinal ? 'here' : 'nowhere',
+  why,
+})
 
 // The copies as they are after they were written; `isGood` for that many minutes more.
 export function copies(
@@ -264,4 +268,4 @@ export const incomplete: Secrets = {
 export const unsaid = ofCP(serving, {
   status: { conditions: [condition('SecretsReady', 'False', 'ValidatingSecret')] },
 })
-export const rejected = no('it does not take the credential (401)')
+export const rejected = { ...no('it does not take the credential (401)'), isRejected: true } as const

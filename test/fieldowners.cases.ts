@@ -1,7 +1,9 @@
-// Writes to a Secret, and who owns which keys of its data after them: played in memory and on a real API server.
+// Writes to a Secret, and who owns which keys of its data and which of its annotations (@) after them: played in memory and on a real API
+// server.
 import { Secret } from '../src/api/neighbours.ts'
 import type { Key } from '../src/api/resource.ts'
 import type { Client } from '../src/kube/client.ts'
+import { ownedIn } from './fieldowners.ts'
 
 export interface Case {
   readonly when: string
@@ -35,6 +37,22 @@ export const cases: readonly Case[] = [
     writes: ['we apply a=1', 'they patch a=2', 'we apply a=1'],
     owners: ['we Apply a'],
   },
+  { when: 'it has annotations', writes: ['we apply a=1 @n=1 @m=1'], owners: ['we Apply @m @n a'] },
+  {
+    when: 'somebody changes an annotation',
+    writes: ['we apply a=1 @n=1 @m=1', 'they patch @n=2'],
+    owners: ['they Update @n', 'we Apply @m a'],
+  },
+  {
+    when: 'somebody takes an annotation away',
+    writes: ['we apply a=1 @n=1 @m=1', 'they patch @n='],
+    owners: ['we Apply @m a'],
+  },
+  {
+    when: 'we apply again an annotation that was taken away',
+    writes: ['we apply a=1 @n=1', 'they patch @n=', 'we apply a=1 @n=1'],
+    owners: ['we Apply @n a'],
+  },
 ]
 
 // Tells who owns what in the end.
@@ -42,24 +60,26 @@ export async function play(client: Client, key: Key, writes: Case['writes']): Pr
   for (const each of writes) {
     const [fieldManager = '', verb, ...pairs] = each.split(' ')
     const written = pairs.map((pair) => pair.split('='))
-    const data = Object.fromEntries(
-      written.map(([field = '', value = '']) => [field, value && Buffer.from(value).toString('base64')] as const),
-    )
-    const gone = Object.fromEntries(written.filter(([, value]) => !value).map(([field = '']) => [field, null] as const))
-    if (verb === 'patch') await client.patch(Secret, key, { data: { ...data, ...gone } }, { fieldManager })
+    const gone = verb === 'patch' ? null : undefined
+    const fieldsOf = (isNote: boolean, tell: (value: string) => string) =>
+      Object.fromEntries(
+        written
+          .filter(([field = '']) => field.startsWith('@') === isNote)
+          .map(([field = '', value = '']) => [field.replace('@', ''), value ? tell(value) : gone] as const),
+      )
+    const data = fieldsOf(false, (value) => Buffer.from(value).toString('base64'))
+    const said = { data, metadata: { annotations: fieldsOf(true, (value) => value) } } as unknown as Secret
+    if (verb === 'patch') await client.patch(Secret, key, said, { fieldManager })
     else
       await client.apply<Secret>(
         Secret,
-        { apiVersion: 'v1', kind: 'Secret', metadata: key, data },
+        { ...said, apiVersion: 'v1', kind: 'Secret', metadata: { ...said.metadata, ...key } },
         { fieldManager, force: true },
       )
   }
   const { managedFields = [] } = (await client.get(Secret, key)).metadata
   return managedFields
-    .map(({ manager, operation, fieldsV1 }) => {
-      const fields = Object.keys(fieldsV1?.['f:data'] ?? {}).filter((field) => field !== '.')
-      return [manager, operation, ...fields.map((field) => field.replace(/^f:/, '')).toSorted()]
-    })
+    .map((entry) => [entry.manager, entry.operation, ...ownedIn(entry)])
     .filter((told) => told.length > 2)
     .map((told) => told.join(' '))
     .toSorted()

@@ -1,6 +1,6 @@
 // An API server in memory, as far as a manager or an engine needs one: it keeps objects, tells who watches them, refuses stale
 // and foreign writes, knows what was applied by whom, lets go what is deleted and held by nobody, and can be struck at any write.
-// Of who owns which fields it keeps book for `data` alone. It knows no schemas, so it fills in no defaults, and collects no garbage. What a real one does is for stories.
+// Of who owns which fields it keeps book for `data` and annotations alone. It knows no schemas, so it fills in no defaults, and collects no garbage. What a real one does is for stories.
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../src/api/record.ts'
 import { type Key, type KubeObject, keyOf, type Resource, tellKey, tellRef } from '../src/api/resource.ts'

@@ -28,13 +28,14 @@ export const annotations = {
   plan: `${prefix}plan`, // the last plan: src/terraform/plannote.ts
   cli: `${prefix}cli`, // which command line wrote the state: tofu 1.12.6
   paused: `${prefix}paused`, // that its pause is ours
-  tokenExpires: `${prefix}token-expires`, // on a Secret with a kubeconfig: until when its token is good
-  tokenRenews: `${prefix}token-renews`, // on the same: when the next one is due
+  tokenExpires: `${prefix}token-expires`, // on a Secret with a kubeconfig: until when its token is good, or never
+  tokenRenews: `${prefix}token-renews`, // on the same: when we are to have the next one, or never
   state: `${prefix}state`, // on the copy of a state: src/terraform/statecopy.ts
 } as const
 
 // On every Workspace of ours: no engine destroys under a finalizer that is not its own.
 export const holdFinalizer = `${prefix}hold`
 
-// The field manager of a cluster's kubeconfigs.
+// The field manager of a cluster's kubeconfigs, and what it notes on those with a token in them.
 export const secretsManager = 'capt-controlplane'
+export const tokenNotes = [annotations.tokenExpires, annotations.tokenRenews] as const

@@ -1,6 +1,6 @@
 // The kinds of others, as far as we read or write them, and no further.
 import type { Condition } from './condition.ts'
-import { secretsManager } from './keys.ts'
+import { secretsManager, tokenNotes } from './keys.ts'
 import { type KubeObject, type Resource, slim } from './resource.ts'
 
 export interface ContractRef {
@@ -182,7 +182,7 @@ export const MachinePool = neighbour<MachinePool>({
 // Whether core reaches the API server of the cluster, as it says itself.
 export const remoteProbe = 'RemoteConnectionProbe'
 
-// Which bytes of one are still those that we wrote can be told by who owns them, without reading any.
+// Which bytes of one, and which times of its token, are still those that we wrote can be told by who owns them, without reading any.
 export const Secret: Resource<Secret> = {
   group: '',
   version: 'v1',
@@ -192,8 +192,13 @@ export const Secret: Resource<Secret> = {
   keep(secret) {
     const { managedFields = [] } = secret.metadata
     const ours = managedFields.flatMap(({ manager = '', operation = '', fieldsV1 }) => {
-      const data = fieldsV1?.['f:data']
-      return manager === secretsManager && data ? [{ manager, operation, fieldsV1: { 'f:data': data } }] : []
+      const { 'f:data': data, 'f:metadata': metadata } = fieldsV1 ?? {}
+      if (manager !== secretsManager || !data) return []
+      const notes = tokenNotes.map((name) => `f:${name}`).filter((name) => metadata?.['f:annotations']?.[name])
+      const noted = notes.length > 0 && {
+        'f:metadata': { 'f:annotations': Object.fromEntries(notes.map((name) => [name, {}])) },
+      }
+      return [{ manager, operation, fieldsV1: { 'f:data': data, ...noted } }]
     })
     const slimmed = slim(secret)
     return ours.length === 0 ? slimmed : { ...slimmed, metadata: { ...slimmed.metadata, managedFields: ours } }

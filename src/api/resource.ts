@@ -20,7 +20,10 @@ export interface ManagedFields {
   readonly manager?: string
   readonly operation?: string // Apply or Update
   readonly apiVersion?: string
-  readonly fieldsV1?: { readonly 'f:data'?: Readonly<Record<string, unknown>> }
+  readonly fieldsV1?: {
+    readonly 'f:data'?: Readonly<Record<string, unknown>>
+    readonly 'f:metadata'?: { readonly 'f:annotations'?: Readonly<Record<string, unknown>> }
+  }
 }
 
 export interface OwnerReference {

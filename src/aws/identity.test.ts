@@ -439,9 +439,9 @@ describe('when AWS refuses, it is said whether that passes', () => {
 
   test.each<[string, { status: number; body: string }, boolean, RegExp]>([
     [
-      'a stranger',
+      'a stranger, or an issuer that AWS cannot ask for now',
       answered(400, 'InvalidIdentityToken'),
-      true,
+      false,
       /: make the management cluster's OIDC issuer an identity provider/,
     ],
     ['denied', answered(403, 'AccessDenied'), true, /: let the role trust this service account/],

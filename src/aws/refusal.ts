@@ -14,7 +14,9 @@ export interface Refused {
 
 const longest = 400
 
-const passing = /^(Throttl|RequestLimit|TooManyRequests|RequestThrottled|RequestTimeout|IDPCommunicationError)/
+// AWS's own clients come again with InvalidIdentityToken, too: it may be that AWS cannot ask the issuer just now.
+const passing =
+  /^(Throttl|RequestLimit|TooManyRequests|RequestThrottled|RequestTimeout|IDPCommunicationError|InvalidIdentityToken)/
 const ended = /^(ExpiredToken|ExpiredTokenException)$/
 
 export function refusal({ doing, status, complaint, secrets, isRenewed, mends }: Refused): AwsError {
@@ -25,8 +27,9 @@ export function refusal({ doing, status, complaint, secrets, isRenewed, mends }:
   const code = withoutSecrets(complaint.code, secrets)
   const message = withoutSecrets(complaint.message, secrets)
   const doesPass = status >= 500 || status === 429 || passing.test(code)
-  const isFinal = !doesPass && !(ended.test(code) && isRenewed)
-  const mend = isFinal ? mends[code] : undefined
+  const isRenewedAnyway = ended.test(code) && isRenewed
+  const isFinal = !doesPass && !isRenewedAnyway
+  const mend = isRenewedAnyway ? undefined : mends[code]
   const why = `${status}${code && ` ${code}`}${message && ` (${message})`}`
   return new AwsError({ doing, why, ...(mend !== undefined && { mend }), isFinal, code })
 }

@@ -45,9 +45,13 @@ describe('each copy is as Cluster API and its users look for it', () => {
     })
   })
 
-  test('what does not end says nothing of an end', () => {
+  test('what does not end says so', () => {
     const copy = copyOf('kubeconfig', whose, { ...material, expires: undefined, renews: undefined })
-    expect(copy.metadata.annotations).toEqual({ 'capt.appthrust.io/revision': 'r1' })
+    expect(copy.metadata.annotations).toEqual({
+      'capt.appthrust.io/revision': 'r1',
+      [expires]: 'never',
+      [renews]: 'never',
+    })
     expect(timesOf(copy)).toEqual({ expires: undefined, renews: undefined })
   })
 
@@ -61,10 +65,12 @@ describe('each copy is as Cluster API and its users look for it', () => {
   })
 })
 
-const ours = (keys: readonly string[], how: object = {}) => ({
+const owned = (keys: readonly string[]) => Object.fromEntries(keys.map((each) => [`f:${each}`, {}]))
+const notes = ['capt.appthrust.io/revision', expires, renews]
+const ours = (keys: readonly string[], how: object = {}, noted: readonly string[] = notes) => ({
   manager: 'capt-controlplane',
   operation: 'Apply',
-  fieldsV1: { 'f:data': Object.fromEntries(keys.map((each) => [`f:${each}`, {}])), 'f:type': {} },
+  fieldsV1: { 'f:data': owned(keys), 'f:metadata': { 'f:annotations': owned(noted), 'f:labels': {} }, 'f:type': {} },
   ...how,
 })
 const keys: Readonly<Record<Role, readonly string[]>> = {
@@ -97,9 +103,18 @@ describe('whether a copy is still as we wrote it can be told without reading it'
     ['another wrote the value', { managedFields: [ours([]), { ...ours(['value']), manager: 'kubectl' }] }],
     ['another wrote all of it', { managedFields: [{ ...ours(['value']), manager: 'kubectl' }] }],
     ['it was written in our name, but not by an apply', { managedFields: [ours(['value'], { operation: 'Update' })] }],
+    ['somebody took a time away', { managedFields: [ours(['value'], {}, [expires])] }],
+    [
+      'somebody wrote another time',
+      { managedFields: [ours(['value'], {}, [expires]), { ...ours([], {}, [renews]), manager: 'kubectl' }] },
+    ],
     ['it is being deleted', { deletionTimestamp: '2026-11-16T12:00:00Z' }],
   ])('not when %s', (_, metadata) => {
     expect(isIntact('kubeconfig', written('kubeconfig', metadata), whose)).toBe(false)
+  })
+
+  test('of one without a token no times are missed', () => {
+    expect(isIntact('ca', written('ca', { managedFields: [ours(keys.ca, {}, [])] }), whose)).toBe(true)
   })
 
   test('not when one key of two is no longer ours', () => {

@@ -1,7 +1,7 @@
 // The four Secrets in which a cluster's kubeconfigs and CA are kept: what each holds, and whether one is still as we wrote it,
 // which can be told without reading it. Pure.
 import { clusterNameLabel, clusterSecretType } from '../api/contract.ts'
-import { annotations, secretsManager } from '../api/keys.ts'
+import { annotations, secretsManager, tokenNotes } from '../api/keys.ts'
 import { timeOf } from '../api/moment.ts'
 import type { Secret } from '../api/neighbours.ts'
 import type { KubeObject, OwnerReference } from '../api/resource.ts'
@@ -53,9 +53,11 @@ export interface Whose {
 
 export function copyOf(role: Role, { namespace, cluster, owner, revision }: Whose, material: Material): Secret {
   const { expires, renews } = material
+  const told = (time: Date | undefined) => (time ? timeOf(time) : 'never')
+  // Told even when there is none: what somebody took away would not be missed.
   const times = isRenewed(role) && {
-    ...(expires && { [annotations.tokenExpires]: timeOf(expires) }),
-    ...(renews && { [annotations.tokenRenews]: timeOf(renews) }),
+    [annotations.tokenExpires]: told(expires),
+    [annotations.tokenRenews]: told(renews),
   }
   return {
     apiVersion: 'v1',
@@ -85,19 +87,24 @@ function dataOf(role: Role, { kubeconfig, userKubeconfig, ca }: Material): Reado
   }
 }
 
-// The API server keeps book of who wrote which field last: where every key is still ours, its bytes are as we wrote them.
+// The API server keeps book of who wrote which field last: where every key is still ours, its bytes are as we wrote them, and so are the
+// times of its token.
 export function isIntact(
   role: Role,
   { metadata }: Secret,
   { cluster, owner }: Pick<Whose, 'cluster' | 'owner'>,
 ): boolean {
   const { labels = {}, ownerReferences = [], managedFields = [], deletionTimestamp } = metadata
-  const ours = managedFields.filter((each) => each.manager === secretsManager && each.operation === 'Apply')
+  const ours = managedFields
+    .filter((each) => each.manager === secretsManager && each.operation === 'Apply')
+    .map(({ fieldsV1 }) => fieldsV1)
   return (
     deletionTimestamp === undefined &&
     labels[clusterNameLabel] === cluster &&
     ownerReferences.some(({ uid, controller }) => uid === owner.uid && controller) &&
-    keysOf[role].every((key) => ours.some(({ fieldsV1 }) => fieldsV1?.['f:data']?.[`f:${key}`] !== undefined))
+    keysOf[role].every((key) => ours.some((each) => each?.['f:data']?.[`f:${key}`])) &&
+    (!isRenewed(role) ||
+      tokenNotes.every((name) => ours.some((each) => each?.['f:metadata']?.['f:annotations']?.[`f:${name}`])))
   )
 }
 

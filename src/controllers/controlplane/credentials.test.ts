@@ -1,121 +1,19 @@
-// Passes over a world in memory: a cache that knows no bytes, an API server that does, and what lies outside.
 import { describe, expect, test } from 'vitest'
-import { condition, now as noon } from '../../../test/applies.ts'
-import { anEks, but, cluster, controlPlane, eksOutputs, network, paused, saysOf } from '../../../test/controlplanes.ts'
-import { aCA, base64 } from '../../../test/pki.ts'
-import { CAPTCluster } from '../../api/captcluster.ts'
+import { messageOf } from '../../../test/applies.ts'
+import { anEks, but, controlPlane, gone, paused, saysOf } from '../../../test/controlplanes.ts'
+import { aConnection, aWorld, eks, inMinutes, outputs, probed, type World } from '../../../test/passes.ts'
+import { aCA } from '../../../test/pki.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import type { Said } from '../../api/condition.ts'
-import { Cluster, Secret } from '../../api/neighbours.ts'
-import { type Key, type KubeObject, keyOf, type Resource, resourceName, tellKey } from '../../api/resource.ts'
+import { Secret } from '../../api/neighbours.ts'
 import { seal } from '../../api/sealed.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
-import { ApiError } from '../../kube/errors.ts'
-import type { Read } from '../../runtime/cache.ts'
-import type { Live } from '../../runtime/controller.ts'
-import { decide } from './decide.ts'
-import { observe } from './observe.ts'
-import type { Outside } from './outside.ts'
-import type { Answer } from './seen.ts'
-
-const outputs = { ...eksOutputs, cluster_certificate_authority_data: base64(aCA) }
-const aSecret = (name: string, data: Readonly<Record<string, string>>): Secret => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  type: 'connection.crossplane.io/v1alpha1',
-  metadata: { namespace: 'team', name, uid: `uid-of-${name}`, resourceVersion: '1' },
-  data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
-})
-const probed = but(cluster, { status: { conditions: [condition('RemoteConnectionProbe', 'True', 'ProbeSucceeded')] } })
-
-const eks = but(anEks('done', outputs), { spec: { writeConnectionSecretToRef: { name: 'demo-eks-connection' } } })
-
-function aWorld({ answer = { is: 'yes' } }: { readonly answer?: Answer } = {}) {
-  const objects = new Map<string, KubeObject>()
-  const idOf = (resource: Resource, key: Key) => `${resourceName(resource)} ${tellKey(key)}`
-  const put = (resource: Resource, object: KubeObject) => objects.set(idOf(resource, keyOf(object)), object)
-  const did: string[] = [] // what was asked of the world, in order
-  const state = { now: noon, answer, tokens: 0 }
-  const read = {
-    get(resource: Resource, key: Key) {
-      const { data: _, ...object } = (objects.get(idOf(resource, key)) ?? {}) as Secret
-      if (object.kind === undefined) return undefined
-      // Of other types only the connection is watched.
-      const isSeen =
-        resource !== Secret ||
-        ['cluster.x-k8s.io/secret', 'connection.crossplane.io/v1alpha1'].includes(object.type ?? '')
-      return isSeen ? resource.keep(object) : undefined
-    },
-    list: () => [],
-    byIndex: () => [],
-    keysAt: () => [],
-  } as unknown as Read
-  const live = {
-    async get(resource: Resource, key: Key) {
-      did.push(`read ${key.name}`)
-      const found = objects.get(idOf(resource, key))
-      if (!found) throw new ApiError({ doing: 'read', code: 404, reason: 'NotFound', message: 'no', about: key.name })
-      return found
-    },
-    now: () => state.now,
-  } as unknown as Live
-  const outside: Outside = {
-    async awsToken() {
-      did.push('sign')
-      state.tokens += 1
-      return { token: seal(`token-${state.tokens}`), expires: new Date(state.now.getTime() + 840_000) }
-    },
-    async greet(way) {
-      did.push(`greet as ${way.token?.open()}`)
-      return state.answer
-    },
-    async accountToken(way) {
-      did.push(`account as ${way.token?.open()}`)
-      return { token: seal('of-account'), expires: new Date(state.now.getTime() + 86_400_000) }
-    },
-  }
-  // One pass, as the shell carries it out, as far as Secrets and status go.
-  const pass = async (as: Partial<{ spec: object; of: Cluster }> = {}) => {
-    did.length = 0
-    put(Cluster, as.of ?? cluster)
-    const key = { namespace: 'team', name: 'demo' }
-    const subject = but(objects.get(idOf(CAPTControlPlane, key)) as CAPTControlPlane, { spec: as.spec ?? {} })
-    const seen = await observe(read, subject, live, outside)
-    const plan = decide(seen)
-    for (const each of plan.effects) {
-      if (each.do === 'delete') objects.delete(idOf(each.resource, keyOf(each.object)))
-      if (each.do !== 'apply' || each.resource !== Secret) continue
-      const { data = {} } = each.object as Secret
-      did.push(`write ${each.object.metadata.name}`)
-      const fields = { 'f:data': Object.fromEntries(Object.keys(data).map((name) => [`f:${name}`, {}])) }
-      const managedFields = [{ manager: 'capt-controlplane', operation: 'Apply', fieldsV1: fields }]
-      put(Secret, { ...each.object, metadata: { ...each.object.metadata, uid: 'uid-of-copy', managedFields } })
-    }
-    const before = subject.status?.conditions ?? []
-    const since = ({ type, status }: Said) =>
-      before.find((each) => each.type === type && each.status === status)?.lastTransitionTime ?? state.now.toISOString()
-    const conditions = plan.conditions.map((each) => ({ ...each, lastTransitionTime: since(each) }))
-    put(CAPTControlPlane, but(subject, { status: { ...plan.status, conditions } }))
-    return { seen, plan, did: [...did], says: saysOf(plan, 'SecretsReady', 'Available') }
-  }
-  put(CAPTControlPlane, controlPlane)
-  put(CAPTCluster, network)
-  put(WorkspaceTemplateApply, eks)
-  put(Secret, aSecret('demo-eks-connection', {}))
-  const value = (name: string) =>
-    Buffer.from((objects.get(`secrets team/${name}`) as Secret).data?.['value'] ?? '', 'base64').toString()
-  const alter = (name: string, metadata: object) => {
-    const secret = objects.get(`secrets team/${name}`) as Secret
-    put(Secret, { ...secret, metadata: { ...secret.metadata, ...metadata } })
-  }
-  return { state, pass, put, value, alter, remove: (name: string) => objects.delete(`secrets team/${name}`) }
-}
+import { AwsError } from '../../aws/errors.ts'
+import { writeKubeconfig } from '../../secrets/kubeconfig.ts'
 
 const all = ['demo-kubeconfig', 'demo-control-plane-kubeconfig', 'demo-user-kubeconfig', 'demo-ca'].map(
   (each) => `write ${each}`,
 )
 const tokens = all.slice(0, 2)
-const inMinutes = (count: number) => new Date(noon.getTime() + count * 60_000)
 
 describe('pass by pass', () => {
   test('the first makes everything, the next finds nothing to do and reads nothing', async () => {
@@ -165,7 +63,7 @@ describe('pass by pass', () => {
     expect((await pass({ of: paused })).did.filter((each) => each.startsWith('write'))).toEqual([])
   })
 
-  test.each<[string, (world: ReturnType<typeof aWorld>) => unknown, readonly string[]]>([
+  test.each<[string, (world: World) => unknown, readonly string[]]>([
     ['a copy is deleted', ({ remove }) => remove('demo-ca'), ['write demo-ca']],
     [
       'a copy loses its label',
@@ -173,6 +71,19 @@ describe('pass by pass', () => {
       ['write demo-user-kubeconfig'],
     ],
     ['somebody writes into the kubeconfig', ({ alter }) => alter('demo-kubeconfig', { managedFields: [] }), tokens],
+    [
+      'somebody takes away when it is to be renewed',
+      ({ alter, get }) => {
+        const { 'capt.appthrust.io/token-renews': _, ...annotations } =
+          get('demo-kubeconfig')?.metadata.annotations ?? {}
+        const fieldsV1 = { 'f:data': { 'f:value': {} } }
+        alter('demo-kubeconfig', {
+          annotations,
+          managedFields: [{ manager: 'capt-controlplane', operation: 'Apply', fieldsV1 }],
+        })
+      },
+      tokens,
+    ],
     ['the connection is written again', ({ alter }) => alter('demo-eks-connection', { resourceVersion: '2' }), all],
   ])('when %s it is made good, once', async (_, happens, written) => {
     const world = aWorld()
@@ -220,7 +131,7 @@ describe('pass by pass', () => {
       'read demo-eks-connection',
       'sign',
       'account as token-1',
-      'greet as of-account',
+      'greet as of-account-2',
       ...all,
     ])
     state.now = inMinutes(60 * 20)
@@ -228,8 +139,8 @@ describe('pass by pass', () => {
     expect(again.did).toEqual([
       'read demo-eks-connection',
       'read demo-kubeconfig',
-      'account as of-account',
-      'greet as of-account',
+      'account as of-account-2',
+      'greet as of-account-3',
       ...tokens,
     ])
   })
@@ -246,9 +157,9 @@ describe('what is not asked', () => {
     expect(seen.taken).toBeDefined()
   })
 
-  test('nothing of one that leaves', async () => {
+  test('nothing of one that leaves before it had any', async () => {
     const { pass, put } = aWorld()
-    put(CAPTControlPlane, but(controlPlane, { metadata: { deletionTimestamp: '2026-11-16T11:00:00Z' } }))
+    put(CAPTControlPlane, but(controlPlane, gone))
     expect((await pass()).did).toEqual([])
   })
 
@@ -261,28 +172,325 @@ describe('what is not asked', () => {
 })
 
 describe('a Secret of another type in the way', () => {
-  const opaque = { ...aSecret('demo-kubeconfig', { value: 'x' }), type: 'Opaque' }
+  const opaque = { ...aConnection('demo-kubeconfig', { value: 'x' }), type: 'Opaque' }
+  const labels = { 'cluster.x-k8s.io/cluster-name': 'demo' }
+  const { apiVersion, kind } = controlPlane
+  const owner = { apiVersion, kind, name: 'demo', uid: 'of an older life' }
+  const other = { apiVersion: 'x/v1', kind: 'Other', name: 'o', uid: 'o', controller: true }
   // Long enough for copies to be there, or for us to wonder.
   const standing = but(eks, { status: { lastAppliedTime: '2026-11-16T11:00:00Z' } })
+  const inTheWay = (metadata: object, name = 'demo-kubeconfig', type = 'Opaque') => {
+    const world = aWorld()
+    world.put(Secret, { ...opaque, type, metadata: { ...opaque.metadata, name, ...metadata } } as Secret)
+    world.put(WorkspaceTemplateApply, standing)
+    return world
+  }
 
-  test('is looked for when a copy is still missing, deleted, and made anew', async () => {
-    const { pass, put, value } = aWorld()
-    put(Secret, opaque)
-    put(WorkspaceTemplateApply, standing)
-    expect((await pass()).says).toBe('ValidatingSecret ConnectionIncomplete')
+  test.each<[string, object]>([
+    ['it has the label of the Cluster', { labels }],
+    ['the predecessor made it', { ownerReferences: [{ ...owner, controller: true }] }],
+    ['it is owned by the control plane among others', { ownerReferences: [owner] }],
+    ['we wrote into it', { managedFields: [{ manager: 'capt-controlplane', operation: 'Apply' }] }],
+  ])('is deleted and made anew when %s', async (_, metadata) => {
+    const { pass, value } = inTheWay(metadata)
+    const { did, says, plan } = await pass()
+    expect(did).toContain('delete demo-kubeconfig')
+    expect([says, plan.wake]).toEqual(['ValidatingSecret ConnectionIncomplete', { afterSeconds: 1 }])
     expect((await pass()).says).toBe('Ready Available')
     expect(value('demo-kubeconfig')).toContain('token')
   })
 
-  test('is left alone when it is of another, and looked at again as long as it is there', async () => {
+  test.each<[string, object, string, string]>([
+    ['it is of another', { ownerReferences: [other] }, 'Opaque', 'belongs to Other o'],
+    ['it is of another, whatever its label says', { ownerReferences: [other], labels }, 'Opaque', 'belongs to Other o'],
+    [
+      'it is for another Cluster',
+      { labels: { 'cluster.x-k8s.io/cluster-name': 'x' } },
+      'Opaque',
+      'is labelled as one of Cluster x',
+    ],
+    [
+      'nothing says whose it is',
+      {},
+      'kubernetes.io/tls',
+      'has type kubernetes.io/tls, and nothing on it says that it is of Cluster demo',
+    ],
+  ])('is left alone and looked at again when %s', async (_, metadata, type, why) => {
+    const { pass, get } = inTheWay(metadata, 'demo-kubeconfig', type)
+    for (const { did, says, plan } of [await pass(), await pass(), await pass()]) {
+      expect([says, plan.wake]).toEqual(['Failed ConnectionIncomplete', { afterSeconds: 60 }])
+      expect(messageOf(plan, 'SecretsReady')).toBe(
+        `Secret team/demo-kubeconfig ${why}, and is left alone: delete it, or give the Cluster another name`,
+      )
+      expect(did.filter((each) => /^(write|delete) demo-kubeconfig/.test(each))).toEqual([])
+    }
+    expect(get('demo-kubeconfig')).toMatchObject({ type, data: opaque.data })
+  })
+
+  test.each(['demo-ca', 'demo-user-kubeconfig', 'demo-control-plane-kubeconfig'])(
+    'is named, and the cluster serves on, when it is %s',
+    async (name) => {
+      const { pass, get } = inTheWay({}, name, 'kubernetes.io/tls')
+      const { says, plan } = await pass()
+      expect([says, saysOf(plan, 'Ready')]).toEqual(['Failed Available', 'NotReady'])
+      expect(get(name)).toMatchObject({ type: 'kubernetes.io/tls' })
+      expect((await pass({ of: probed })).did.filter((each) => !each.startsWith('read'))).toEqual([]) // no token for it
+    },
+  )
+
+  test('is told no bytes of', async () => {
+    const { seen } = await inTheWay({ labels }).pass()
+    expect(seen.secrets.inTheWay).toMatchObject([{ metadata: { name: 'demo-kubeconfig' } }])
+    expect(seen.secrets.inTheWay[0]).not.toHaveProperty('data')
+  })
+
+  test('is found though the cache knows it for another reason', async () => {
     const { pass, put } = aWorld()
-    const ownerReferences = [{ apiVersion: 'x/v1', kind: 'Other', name: 'o', uid: 'o', controller: true }]
-    put(Secret, { ...opaque, metadata: { ...opaque.metadata, ownerReferences } })
-    put(WorkspaceTemplateApply, standing)
-    for (const _ of [1, 2, 3]) {
-      const { did, says } = await pass()
-      expect(says).toBe('Failed ConnectionIncomplete')
-      expect(did).not.toContain('write demo-kubeconfig')
+    put(Secret, aConnection('demo-ca', { x: 'y' }))
+    const { did, says } = await pass()
+    expect([did.includes('write demo-ca'), says]).toEqual([false, 'Failed Available'])
+  })
+
+  test('and does not go, keeps no token from being renewed, and is not chased', async () => {
+    const { pass, state } = inTheWay({ labels, finalizers: ['theirs'] }, 'demo-ca')
+    expect((await pass({ of: probed })).did).toContain('delete demo-ca')
+    expect((await pass({ of: probed })).did).not.toContain('delete demo-ca')
+    state.now = inMinutes(10)
+    const { did, says, plan } = await pass({ of: probed })
+    expect(did.filter((each) => each.startsWith('write'))).toEqual(tokens)
+    expect([says, plan.wake]).toEqual(['ValidatingSecret Available', { afterSeconds: 60 }])
+  })
+})
+
+describe('an endpoint that only the connection tells', () => {
+  const { cluster_endpoint: address, ...rest } = outputs
+
+  test('is not forgotten when nobody answers at first', async () => {
+    const { pass, put, state } = aWorld({ answer: { is: 'no', why: 'no answer' } })
+    put(WorkspaceTemplateApply, but(eks, { status: { outputs: rest } }))
+    put(Secret, aConnection('demo-eks-connection', { cluster_endpoint: address }))
+    expect((await pass()).did).toEqual(['read demo-eks-connection', 'sign', 'greet as token-1', ...all])
+    const { plan } = await pass()
+    expect(saysOf(plan, 'EndpointReady')).toBe('Known')
+    state.answer = { is: 'yes' }
+    const { says, plan: then } = await pass()
+    expect(says).toBe('Ready Available')
+    expect(then.effects).toContainEqual(
+      expect.objectContaining({ change: { spec: { controlPlaneEndpoint: { host: 'api.example', port: 443 } } } }),
+    )
+    expect((await pass({ of: probed })).did).toEqual([]) // it is written down now
+  })
+})
+
+const rejected = { is: 'no', why: 'it does not take the credential (401)', isRejected: true } as const
+
+describe('a token that is due', () => {
+  const foreign = { ownerReferences: [{ apiVersion: 'x/v1', kind: 'Other', name: 'o', uid: 'o', controller: true }] }
+
+  test.each<[string, (world: World) => unknown]>([
+    ['is missing', ({ remove }) => remove('demo-control-plane-kubeconfig')],
+    ['was edited', ({ alter }) => alter('demo-control-plane-kubeconfig', { managedFields: [] })],
+    ["is another's", ({ alter }) => alter('demo-control-plane-kubeconfig', foreign)],
+  ])('is renewed in a pause though its sister %s', async (_, happens) => {
+    const world = aWorld()
+    await world.pass()
+    happens(world)
+    expect((await world.pass({ of: paused })).did).toEqual([])
+    world.state.now = inMinutes(10)
+    const { did } = await world.pass({ of: paused })
+    expect(did).toEqual(['read demo-eks-connection', 'sign', 'greet as token-2', 'write demo-kubeconfig'])
+    expect((await world.pass({ of: paused })).did).toEqual([])
+  })
+
+  test.each<[string, (world: World) => unknown, string]>([
+    ['is missing', ({ remove }) => remove('demo-control-plane-kubeconfig'), 'write demo-control-plane-kubeconfig'],
+    [
+      'was edited',
+      ({ alter }) => alter('demo-control-plane-kubeconfig', { managedFields: [] }),
+      'write demo-control-plane-kubeconfig',
+    ],
+  ])('is not given up for one that is rejected though its sister %s', async (_, happens, written) => {
+    const world = aWorld()
+    await world.pass()
+    happens(world)
+    world.state.answer = rejected
+    const { did, says, plan } = await world.pass({ of: probed })
+    expect(did.filter((each) => each.startsWith('write'))).toEqual([written])
+    expect(world.value('demo-kubeconfig')).toContain('token-1')
+    expect(says).toBe('Ready Available')
+    expect(messageOf(plan, 'SecretsReady')).toMatch(/^the last good kubeconfig stays: /)
+  })
+
+  test('is renewed of what the outputs tell while the connection is gone', async () => {
+    const { pass, state, remove } = aWorld()
+    await pass()
+    remove('demo-eks-connection')
+    const [before] = [messageOf((await pass({ of: probed })).plan, 'SecretsReady')]
+    expect(before).toContain('waits for Secret demo-eks-connection')
+    state.now = inMinutes(10)
+    const { did, says, plan } = await pass({ of: probed })
+    expect([did, says]).toEqual([['sign', 'greet as token-2', ...tokens], 'Ready Available'])
+    expect(messageOf(plan, 'SecretsReady')).toBe(before) // and it is no news
+    expect((await pass({ of: probed })).did).toEqual([])
+  })
+
+  test.each<[string, object | undefined]>([
+    ['of the template', undefined],
+    ['of the template, as was asked', { kubeconfig: { source: 'Template' } }],
+  ])('waits for the connection to come again when it is %s', async (_, spec = {}) => {
+    const { pass, put, state, remove } = aWorld()
+    const way = { server: 'https://api.example', ca: aCA, token: seal('from-template') }
+    put(Secret, aConnection('demo-eks-connection', { kubeconfig: writeKubeconfig('x', way).open() }))
+    await pass({ spec })
+    remove('demo-eks-connection')
+    remove('demo-ca')
+    state.now = inMinutes(10)
+    expect((await pass({ spec, of: probed })).did).toEqual([])
+  })
+
+  test('is renewed while the cluster leaves, as long as EKS is there', async () => {
+    const { pass, put, state } = aWorld()
+    await pass()
+    state.now = inMinutes(10)
+    const { did, plan } = await pass({ on: gone.metadata })
+    expect(did).toEqual(['read demo-eks-connection', 'sign', 'greet as token-2', ...tokens])
+    expect(plan.wake).not.toBe('onChange')
+    put(WorkspaceTemplateApply, but(eks, { metadata: { ownerReferences: [], name: 'demo-eks-controlplane' } }))
+    state.now = inMinutes(20)
+    expect((await pass()).did).toEqual([])
+  })
+
+  test.each<[string, object]>([
+    ['has lost its status', { status: undefined }],
+    ['never converged, as far as it says', { status: { applied: undefined, outputs: undefined } }],
+  ])('is renewed though the apply %s', async (_, lost) => {
+    const { pass, put, state } = aWorld()
+    put(Secret, aConnection('demo-eks-connection', outputs))
+    await pass()
+    put(WorkspaceTemplateApply, { ...eks, ...lost })
+    state.now = inMinutes(10)
+    const { did, says } = await pass({ of: probed })
+    expect(did.filter((each) => each.startsWith('write'))).toEqual(all) // of the connection, for there are no outputs
+    expect(says).toBe('Ready Available')
+  })
+
+  test('is not signed before the cluster has told its name again', async () => {
+    const { pass, put, state } = aWorld()
+    await pass()
+    put(WorkspaceTemplateApply, { ...eks, status: undefined } as unknown as WorkspaceTemplateApply)
+    put(Secret, aConnection('demo-eks-connection', { ...outputs, cluster_name: 'other' }))
+    state.now = inMinutes(10)
+    expect((await pass({ of: probed })).did).toEqual(['read demo-eks-connection'])
+  })
+})
+
+describe('a kubeconfig that is rejected', () => {
+  const of = (source: string) => ({ kubeconfig: { source } })
+  const later = inMinutes(2)
+
+  test('is made anew at once, when it is ours', async () => {
+    const { pass, state, value } = aWorld()
+    await pass({ spec: of('AWS') })
+    state.answers = { 'token-1': rejected }
+    state.now = later
+    const { did, says } = await pass()
+    expect(did).toEqual([
+      'read demo-kubeconfig',
+      'greet as token-1',
+      'read demo-eks-connection',
+      'sign',
+      'greet as token-2',
+      ...tokens,
+    ])
+    expect([says, value('demo-kubeconfig').includes('token-2')]).toEqual(['Ready Available', true])
+  })
+
+  test('is not written again and again when the next is rejected, too', async () => {
+    const { pass, state } = aWorld({ answer: rejected })
+    expect((await pass({ spec: of('AWS') })).did).toContain('write demo-kubeconfig')
+    for (const [minutes, wake] of [
+      [0, 5],
+      [2, 60],
+    ] as const) {
+      state.now = inMinutes(minutes)
+      const { did, says, plan } = await pass()
+      expect(did.filter((each) => each.startsWith('write'))).toEqual([])
+      expect([says, plan.wake]).toEqual(['ValidatingSecret NotAnswering', { afterSeconds: wake }])
     }
   })
+
+  test('goes by its bootstrap, when the account is gone', async () => {
+    const { pass, state } = aWorld()
+    await pass({ spec: of('ServiceAccount') })
+    state.answers = { 'of-account-2': rejected }
+    state.now = later
+    expect((await pass()).did).toEqual([
+      'read demo-kubeconfig',
+      'greet as of-account-2',
+      'read demo-eks-connection',
+      'sign',
+      'account as token-3',
+      'greet as of-account-4',
+      ...tokens,
+    ])
+  })
+
+  const way = { server: 'https://api.example', ca: aCA, token: seal('from-template') }
+  const written = aConnection('demo-eks-connection', { kubeconfig: writeKubeconfig('x', way).open() })
+  const remark = 'the API server does not take the output kubeconfig (401): a token signed at AWS is used instead'
+
+  test('of the template gives way to one of AWS, which is said for as long as it is so', async () => {
+    const { pass, put, state, value } = aWorld()
+    put(Secret, written)
+    await pass()
+    expect(value('demo-kubeconfig')).toContain('from-template')
+    state.answers = { 'from-template': rejected }
+    state.now = later
+    const { says, plan } = await pass()
+    expect([says, messageOf(plan, 'SecretsReady')]).toEqual(['Ready Available', remark])
+    expect(value('demo-kubeconfig')).toContain('token-1')
+    expect(messageOf((await pass({ of: probed })).plan, 'SecretsReady')).toBe(remark)
+    state.now = inMinutes(12)
+    expect(messageOf((await pass({ of: probed })).plan, 'SecretsReady')).toBe(remark)
+    expect(value('demo-kubeconfig')).toContain('token-2')
+    put(Secret, { ...written, metadata: { ...written.metadata, resourceVersion: '2' } })
+    state.answers = {}
+    expect(messageOf((await pass({ of: probed })).plan, 'SecretsReady')).toBe('')
+    expect(value('demo-kubeconfig')).toContain('from-template')
+  })
+
+  test('of the template stays where there is nothing else', async () => {
+    const { pass, put, state, value } = aWorld({ answer: rejected })
+    put(Secret, written)
+    state.aws = new AwsError({ doing: 'find AWS credentials', why: 'there are none', isFinal: true })
+    expect((await pass()).says).toBe('ValidatingSecret NotAnswering')
+    expect((await pass()).did.filter((each) => each.startsWith('write'))).toEqual([])
+    expect(value('demo-kubeconfig')).toContain('from-template')
+  })
+
+  test("of the template is the template's to mend, when that was asked for", async () => {
+    const { pass, put } = aWorld({ answer: rejected })
+    put(Secret, written)
+    await pass({ spec: of('Template') })
+    const { did, says } = await pass()
+    expect(did).toEqual(['read demo-kubeconfig', 'greet as from-template'])
+    expect(says).toBe('ValidatingSecret NotAnswering')
+  })
+})
+
+test('what cannot be renewed in a pause is told and counted once, and all other conditions stay', async () => {
+  const { pass, state } = aWorld()
+  await pass()
+  state.now = inMinutes(10)
+  state.aws = new AwsError({ doing: 'assume the role', why: 'AccessDenied', isFinal: true })
+  const { plan } = await pass({ of: paused })
+  expect(messageOf(plan, 'Paused')).toBe(
+    'a token is due, and cannot be renewed: no kubeconfig can be made: cannot assume the role: AccessDenied',
+  )
+  expect(plan).toMatchObject({ others: 'stay', wake: { afterSeconds: 60 } })
+  expect(plan.effects.map((each) => each.do)).toEqual(['count', 'tell'])
+  expect((await pass({ of: paused })).plan.effects).toEqual([])
+  state.aws = undefined
+  const { plan: then } = await pass({ of: paused })
+  expect([messageOf(then, 'Paused'), then.effects.length]).toEqual(['', 2])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { messageOf, now } from '../../../test/applies.ts'
+import { condition, messageOf, now } from '../../../test/applies.ts'
 import {
   anEks,
   aSecretOf,
@@ -70,7 +70,36 @@ describe('while it is paused', () => {
       when: 'one is due and the new one is rejected',
       seen: still({ copies: copies({ dueIn: -1 }), credential: fresh(rejected) }),
       does: '',
+      wake: { afterSeconds: 5 },
+    },
+    {
+      when: 'one is due and the new one is rejected, as was told',
+      seen: ofCP(still({ copies: copies({ dueIn: -1 }), credential: fresh(rejected) }), {
+        status: {
+          ...serving.controlPlane.status,
+          conditions: [condition('Paused', 'True', 'Paused', { message: 'x' })],
+        },
+      }),
+      does: '',
       wake: { afterSeconds: 60 },
+    },
+    {
+      when: 'one is over, and somebody has to mend something at AWS',
+      seen: still({
+        copies: copies({ dueIn: -8, goodFor: -1 }),
+        credential: { is: 'refused', mend: 'elsewhere', why: 'x' },
+      }),
+      does: '',
+      wake: { afterSeconds: 60 },
+    },
+    {
+      when: 'one is over, its sister is good, and the new one is rejected',
+      seen: still({
+        copies: new Map([...copies({ dueIn: -1, goodFor: -1 }), ...[...copies({ dueIn: -1 })].slice(0, 1)]),
+        credential: fresh(rejected),
+      }),
+      does: 'apply Secret control-plane-kubeconfig',
+      wake: { afterSeconds: 5 },
     },
     {
       when: 'one is over and the API server is out',
@@ -117,6 +146,24 @@ describe('when it leaves', () => {
       when: 'EKS goes, and is to stay after all',
       seen: { ...retained, eks: but(anEks('done'), gone) },
       does: 'patch demo-eks-controlplane',
+    },
+    {
+      when: 'a token is due',
+      seen: withSecrets(going, { copies: copies({ dueIn: 0 }), credential: fresh() }),
+      does: `${tokens}, delete demo-eks-controlplane`,
+    },
+    {
+      when: 'a token is due, and EKS goes',
+      seen: {
+        ...withSecrets(going, { copies: copies({ dueIn: 0 }), credential: fresh() }),
+        eks: but(anEks('done'), gone),
+      },
+      does: tokens,
+    },
+    {
+      when: 'a token is due, and EKS is gone',
+      seen: { ...withSecrets(going, { copies: copies({ dueIn: 0 }), credential: fresh() }), eks: undefined },
+      does: free,
     },
     { when: 'EKS is gone', seen: { ...going, eks: undefined }, does: free },
     { when: "another's apply has the name", seen: { ...going, eks: undefined, taken: anEks('done') }, does: free },
@@ -166,10 +213,7 @@ const situations: fc.Arbitrary<Seen> = fc.record({
         { status: {} },
         {
           status: {
-            conditions: [
-              { type: 'SecretsReady', status: 'False' },
-              { type: 'Available', status: 'False' },
-            ],
+            conditions: [condition('SecretsReady', 'False', 'Failed'), condition('Available', 'False', 'NotAnswering')],
           },
         },
         { status: { initialization: {}, workspaceStatus: {} } },
@@ -198,17 +242,29 @@ const situations: fc.Arbitrary<Seen> = fc.record({
       copies({ goodFor: -1, dueIn: -5 }),
       copies({ isIntact: false }),
     ),
-    inTheWay: one([], [aSecretOf('demo-ca', undefined, 'Opaque')]),
+    inTheWay: one(
+      [],
+      ...['demo-ca', 'demo-kubeconfig'].flatMap((name) => [
+        [aSecretOf(name, undefined, 'Opaque')],
+        [
+          but(aSecretOf(name, undefined, 'Opaque'), {
+            metadata: { labels: { 'cluster.x-k8s.io/cluster-name': 'demo' } },
+          }),
+        ],
+      ]),
+    ),
     connection: one<Seen['secrets']['connection']>('absent', 'unread', incomplete.connection, built.secrets.connection),
     credential: one<Seen['secrets']['credential']>(
       { is: 'kept' },
       { is: 'none' },
       fresh(),
       fresh(no('x')),
+      fresh(rejected),
       refused(true),
       refused(false),
+      { is: 'refused', mend: 'elsewhere', why: 'AccessDenied' },
     ),
-    answer: one<Seen['secrets']['answer']>({ is: 'yes' }, no('x'), { is: 'unasked' }),
+    answer: one<Seen['secrets']['answer']>({ is: 'yes' }, no('x'), rejected, { is: 'unasked' }),
   }),
 })
 
@@ -236,10 +292,25 @@ test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
       isBegun(status) !== false && (!isBegun(before) || !('initialized' in status) || isBegun(status) === true),
   ],
   [
-    'it is never Available or Ready without an endpoint and Secrets that were answered',
+    'it is never Available without an endpoint and a kubeconfig that was answered',
+    (plan, { secrets: { credential, answer, inTheWay } }) =>
+      saidOf(plan, 'Available') !== 'True' ||
+      (saidOf(plan, 'EndpointReady') === 'True' &&
+        (answer.is === 'yes' || (credential.is === 'fresh' && credential.answer.is === 'yes')) &&
+        !inTheWay.some(({ metadata }) => metadata.name === 'demo-kubeconfig')),
+  ],
+  [
+    'it is never Ready while something else is not',
     (plan) =>
-      (saidOf(plan, 'Available') !== 'True' && saidOf(plan, 'Ready') !== 'True') ||
-      (saidOf(plan, 'SecretsReady') === 'True' && saidOf(plan, 'EndpointReady') === 'True'),
+      saidOf(plan, 'Ready') !== 'True' ||
+      ['Available', 'SecretsReady', 'EndpointReady', 'EKSApplied'].every((type) => saidOf(plan, type) === 'True'),
+  ],
+  [
+    'no Secret is deleted that does not say that it is of this cluster',
+    ({ effects }) =>
+      effects.every(
+        (each) => each.do !== 'delete' || each.resource.kind !== 'Secret' || each.object.metadata.labels !== undefined,
+      ),
   ],
   ['it does not wake all the time', ({ wake }) => wake === 'onChange' || wake.afterSeconds >= 1],
   [

@@ -1,13 +1,13 @@
 // What a control plane needs next, given what we see: the order of its stages. No I/O, no clock, no memory.
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import { type Said, vocabulary } from '../../api/condition.ts'
-import { idle, type Plan, stageOf } from '../../runtime/plan.ts'
+import { type Said, vocabulary, wasSaid } from '../../api/condition.ts'
+import { type Effect, idle, type Plan, stageOf, type Wake } from '../../runtime/plan.ts'
 import { leave } from '../childapply.ts'
 import { tellGone } from '../ownercluster.ts'
 import { eksApplyName } from './eks.ts'
 import { finalizer } from './finalizer.ts'
-import { renewed } from './kubeconfigs.ts'
 import { live } from './live.ts'
+import { renewalOf } from './renewal.ts'
 import type { Seen } from './seen.ts'
 
 const say = vocabulary(CAPTControlPlane.words)
@@ -37,20 +37,37 @@ function waiting(why: string): Plan {
   return { effects: [], conditions: [say('Ready', 'WaitingForCluster', why)], others: 'stay', wake: 'onChange' }
 }
 
-// But for the credentials: a pause that is longer than a token lives must not kill a kubeconfig.
+// But for the credentials: a pause that is longer than a token lives must not kill a kubeconfig. What becomes of them is told nowhere else
+// while all other conditions stay.
 function paused(seen: Seen): Plan {
-  const isLeaving = seen.controlPlane.metadata.deletionTimestamp !== undefined
+  const { metadata, status } = seen.controlPlane
+  const isLeaving = metadata.deletionTimestamp !== undefined
   const said = isLeaving ? [say('Deleting', 'Deleting', 'waits while it is paused')] : []
-  const { effects, againAfterSeconds: afterSeconds } = renewed(seen)
+  const { effects, trouble, againAfterSeconds } = renewalOf(seen, 'Paused')
+  const still = say('Paused', 'Paused', trouble && `a token is due, and cannot be renewed: ${trouble.why}`)
+  const isNews = trouble !== undefined && !wasSaid(still, status?.conditions)
+  const told: readonly Effect[] = isNews
+    ? [
+        { do: 'count', what: 'secretErrors', reason: trouble.fault },
+        { do: 'tell', type: 'Warning', reason: 'NotRenewed', note: still.message },
+      ]
+    : []
   return {
-    effects,
-    conditions: [say('Paused', 'Paused'), ...said],
+    effects: [...effects, ...told],
+    conditions: [still, ...said],
     others: 'stay',
-    wake: afterSeconds === undefined ? 'onChange' : { afterSeconds },
+    wake: wakeAfter(againAfterSeconds),
   }
 }
 
-function leaving({ controlPlane, eks, taken }: Seen): Plan {
+function wakeAfter(afterSeconds: number | undefined): Wake {
+  return afterSeconds === undefined ? 'onChange' : { afterSeconds }
+}
+
+// As long as EKS is there, somebody may have to get in.
+function leaving(seen: Seen): Plan {
+  const { controlPlane, eks, taken } = seen
+  const renewal = eks && renewalOf(seen, 'Deleting')
   const { effects, why } = leave(controlPlane, {
     name: eksApplyName(controlPlane),
     apply: eks,
@@ -58,7 +75,11 @@ function leaving({ controlPlane, eks, taken }: Seen): Plan {
     isRetained: controlPlane.spec.retainOnDelete,
     finalizers: [finalizer],
   })
-  return { effects, conditions: goes(why), wake: 'onChange' }
+  return {
+    effects: [...(renewal?.effects ?? []), ...effects],
+    conditions: goes(why),
+    wake: wakeAfter(renewal?.againAfterSeconds),
+  }
 }
 
 function goes(message: string): readonly Said[] {

@@ -7,6 +7,7 @@ import { type Key, type KubeObject, keyOf, type Resource, tellKey } from '../../
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Controller } from '../../runtime/controller.ts'
+import type { Indexes } from '../../runtime/store.ts'
 import { captClusterController } from '../captcluster/index.ts'
 import { controlPlaneController } from './index.ts'
 import { nowhere } from './outside.ts'
@@ -16,7 +17,16 @@ const topology = but(controlPlane, {
   spec: { ...ensure.spec, eksClusterName: 'prod' },
 })
 const control = controlPlaneController(nowhere)
-const indexes = control.wokenBy.map((each) => each.indexes).find((each) => each) ?? {}
+const indexesOf = (resource: Resource) =>
+  Object.assign(
+    {},
+    ...control.wokenBy.filter((each) => each.resource === resource).map((each) => each.indexes),
+  ) as Indexes<KubeObject>
+const adopted = but(anApply('old', topology, 'done'), { spec: { writeConnectionSecretToRef: { name: 'old-outputs' } } })
+const usual = but(anApply('any', topology, 'done'), {
+  spec: { writeConnectionSecretToRef: { name: 'demo-eks-connection' } },
+})
+const ofNetwork = but(anApply('demo-vpc', network, 'done'), { spec: { writeConnectionSecretToRef: { name: 'vpc' } } })
 const named = but(cluster, {
   spec: { controlPlaneRef: { apiGroup: CAPTControlPlane.group, kind: 'CAPTControlPlane', name: 'demo-x7k2p' } },
 })
@@ -24,7 +34,9 @@ const read = {
   get: (resource: Resource, { name }: Key) =>
     name !== 'demo' ? undefined : resource === Cluster ? named : resource === CAPTCluster ? network : undefined,
   keysAt: (_: Resource, index: string, value: string) =>
-    indexes[index]?.(topology).includes(value) ? [keyOf(topology)] : [],
+    indexesOf(CAPTControlPlane)[index]?.(topology).includes(value) ? [keyOf(topology)] : [],
+  byIndex: (resource: Resource, index: string, value: string) =>
+    [adopted, usual, ofNetwork].filter((each) => indexesOf(resource)[index]?.(each).includes(value)),
 } as unknown as Read
 
 function woken({ wokenBy, kind }: Controller, resource: Resource, object: KubeObject) {
@@ -47,7 +59,9 @@ test.each<[string, Resource, KubeObject, readonly string[]]>([
   ['the spot role it waits for', WorkspaceTemplateApply, anApply('spot-role-default', undefined, 'done'), [it]],
   ['its Cluster', Cluster, named, [it]],
   ['its network', CAPTCluster, network, [it]],
-  ['the connection of its Cluster', Secret, aSecretOf('demo-eks-connection', undefined), ['team/demo', it]],
+  ['its connection', Secret, aSecretOf('demo-eks-connection', undefined), [it]],
+  ['its connection, when that has a name of its own', Secret, aSecretOf('old-outputs', undefined), [it]],
+  ['the connection of the network', Secret, aSecretOf('vpc', undefined), []],
   ['a Secret of somebody else', Secret, aSecretOf('demo-password', 'x'), []],
   ['the apply of the network', WorkspaceTemplateApply, anApply('demo-vpc', network, 'done'), []],
 ])('a control plane is woken by %s', (_, resource, object, keys) => {

@@ -2,8 +2,9 @@
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { clusterSecretType } from '../../api/contract.ts'
+import type { Kind } from '../../api/kind.ts'
 import { Secret } from '../../api/neighbours.ts'
-import { type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { beside, type Key, keyOf, tellKey } from '../../api/resource.ts'
 import { crossplane } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
@@ -26,8 +27,8 @@ export function controlPlaneController(outside: Outside): Controller {
     group: 'control-plane',
     wokenBy: [
       mapped(CAPTControlPlane, itAndItsRivals, { indexes }),
-      ownerOf(WorkspaceTemplateApply),
-      mapped(WorkspaceTemplateApply, thoseWaitingForSpotRole),
+      owner,
+      mapped(WorkspaceTemplateApply, thoseWaitingForSpotRole, { indexes: ofApplies }),
       mapped(WorkspaceTemplate, nobody),
       ofCluster('controlPlaneRef'),
       mapped(CAPTCluster, besideNetwork),
@@ -51,6 +52,16 @@ export function controlPlaneController(outside: Outside): Controller {
 
 const bySpotRole = 'spotrole'
 const byCluster = 'cluster'
+const byConnection = 'connection'
+const owner = ownerOf(WorkspaceTemplateApply)
+
+const ofApplies: Indexes<WorkspaceTemplateApply> = {
+  [byConnection]: ({ metadata, spec }) => {
+    const isOfOne = metadata.ownerReferences?.some(({ kind }) => kind === CAPTControlPlane.kind)
+    const { name } = spec.writeConnectionSecretToRef ?? {}
+    return isOfOne && name !== undefined ? [tellKey(beside({ metadata }, name))] : []
+  },
+}
 
 const indexes: Indexes<CAPTControlPlane> = {
   [byEksName]: (controlPlane) => [eksNameOf(controlPlane)],
@@ -85,13 +96,10 @@ function thoseOfCopy({ metadata: { namespace = '', name } }: Secret, _: unknown,
   })
 }
 
-// It is named after the Cluster, or, by the predecessor, after the control plane itself.
-function thoseOfConnection({ metadata }: Secret, _: unknown, read: Read): readonly Key[] {
-  const { namespace = '', name } = metadata
-  const [, whose] = /^(.+)-eks-connection$/.exec(name) ?? []
-  if (whose === undefined) return []
-  const key = { namespace, name: whose }
-  return [key, ...read.keysAt(CAPTControlPlane, byCluster, tellKey(key))]
+// Whatever it is called: an adopted apply goes on with the one it has.
+function thoseOfConnection(secret: Secret, kind: Kind, read: Read): readonly Key[] {
+  const written = read.byIndex(WorkspaceTemplateApply, byConnection, tellKey(keyOf(secret)))
+  return written.flatMap((apply) => owner.wakes(apply, kind, read))
 }
 
 const nobody = () => []

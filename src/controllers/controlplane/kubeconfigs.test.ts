@@ -13,6 +13,7 @@ import {
   doesOf,
   eksOutputs,
   fresh,
+  gone,
   incomplete,
   late,
   no,
@@ -30,10 +31,15 @@ import {
   withSecrets,
 } from '../../../test/controlplanes.ts'
 import type { Plan } from '../../runtime/plan.ts'
+import { copyName } from '../../secrets/copies.ts'
 import { decide } from './decide.ts'
 import type { Seen } from './seen.ts'
 
 const does = (seen: Seen) => plainly(decide(seen))
+const ofAnotherType = (name: string) =>
+  but(aSecretOf(name, undefined, 'Opaque'), { metadata: { labels: { 'cluster.x-k8s.io/cluster-name': 'demo' } } })
+const telling = (message: string): Partial<Seen> =>
+  ofCP(serving, { status: { conditions: [condition('SecretsReady', 'True', 'Ready', { message })] } })
 
 // The arrows of the seed's diagram, one by one. What is passed within one pass is not stored.
 describe('the state of the Secrets', () => {
@@ -62,7 +68,7 @@ describe('the state of the Secrets', () => {
       arrow: 'WaitingForSecret → ValidatingSecret: the API server does not answer',
       seen: withSecrets(built, { credential: fresh(no('no answer')), answer: no('no answer') }),
       says: 'ValidatingSecret',
-      does: `${ask}, ${all}`,
+      does: `${all}, ${ask}`,
     },
     {
       arrow: 'ValidatingSecret: it still does not answer',
@@ -81,13 +87,13 @@ describe('the state of the Secrets', () => {
         controlPlane: but(controlPlane, { status: { conditions: unsaid.controlPlane.status?.conditions } }),
       },
       says: 'Ready',
-      does: `${ask}, ${point}`,
+      does: `${point}, ${ask}`,
     },
     {
       arrow: 'WaitingForSecret → Ready: all within one pass',
       seen: built,
       says: 'Ready',
-      does: `${ask}, ${all}, ${point}`,
+      does: `${all}, ${point}, ${ask}`,
     },
     {
       arrow: 'ValidatingSecret → Failed: a field is missing',
@@ -114,7 +120,7 @@ describe('the state of the Secrets', () => {
       arrow: 'Failed → Ready: the template was mended',
       seen: ofCP(built, { status: { conditions: [condition('SecretsReady', 'False', 'Failed')] } }),
       says: 'Ready',
-      does: `${ask}, ${all}, ${point}`,
+      does: `${all}, ${point}, ${ask}`,
     },
     {
       arrow: 'Ready → Ready: the Secret is updated',
@@ -124,7 +130,7 @@ describe('the state of the Secrets', () => {
         credential: fresh(),
       }),
       says: 'Ready',
-      does: `${ask}, ${all}`,
+      does: `${all}, ${ask}`,
     },
     {
       arrow: 'Ready → Ready: the Secret is gone for a moment',
@@ -177,7 +183,7 @@ describe('the state of the Secrets', () => {
         answer: rejected,
       }),
       says: 'ValidatingSecret',
-      does: `${ask}, ${tokens}`,
+      does: `${tokens}, ${ask}`,
     },
     {
       arrow: 'ValidatingSecret: and stays so while it lies there, rejected',
@@ -195,25 +201,53 @@ describe('the state of the Secrets', () => {
       arrow: 'Ready: a token is renewed',
       seen: withSecrets(serving, { copies: copies({ dueIn: 0 }), credential: fresh() }),
       says: 'Ready',
-      does: `${ask}, ${tokens}`,
+      does: `${tokens}, ${ask}`,
     },
     {
       arrow: 'Ready: somebody spoilt the copies',
       seen: withSecrets(serving, { copies: copies({ isIntact: false }), credential: fresh() }),
       says: 'Ready',
-      does: `${ask}, ${all}`,
+      does: `${all}, ${ask}`,
     },
     {
       arrow: 'ValidatingSecret: one has another type',
-      seen: withSecrets(built, { inTheWay: [aSecretOf('demo-kubeconfig', undefined, 'Opaque')] }),
+      seen: withSecrets(built, { inTheWay: [ofAnotherType('demo-kubeconfig')] }),
       says: 'ValidatingSecret',
-      does: `${ask}, delete Secret kubeconfig`,
+      does: `apply Secret control-plane-kubeconfig, apply Secret user-kubeconfig, apply Secret ca, delete Secret kubeconfig, ${ask}`,
+    },
+    {
+      arrow: 'ValidatingSecret: one has another type, and a token is due',
+      seen: withSecrets(serving, {
+        copies: copies({ dueIn: 0 }),
+        inTheWay: [ofAnotherType('demo-ca')],
+        credential: fresh(),
+      }),
+      says: 'ValidatingSecret',
+      does: `${tokens}, delete Secret ca, ${ask}`,
+    },
+    {
+      arrow: 'ValidatingSecret: one has another type, and is on its way already',
+      seen: withSecrets(serving, { inTheWay: [but(ofAnotherType('demo-ca'), gone)] }),
+      says: 'ValidatingSecret',
+      does: ask,
+    },
+    {
+      arrow: 'Ready → ValidatingSecret: the last is rejected, and so is the next',
+      seen: withSecrets(serving, { credential: fresh(rejected), answer: rejected }),
+      says: 'ValidatingSecret',
+      does: ask,
+    },
+    {
+      arrow: 'Ready → Ready: the last is rejected, the next is not',
+      seen: withSecrets(serving, { credential: fresh(), answer: rejected }),
+      says: 'Ready',
+      does: `${tokens}, ${ask}`,
     },
     {
       arrow: "Failed: one of another type is another's",
       seen: withSecrets(built, { inTheWay: [aSecretOf('demo-kubeconfig', 'x', 'Opaque')] }),
       says: 'Failed',
-      does: `${ask}, apply Secret control-plane-kubeconfig, apply Secret user-kubeconfig, apply Secret ca`,
+      does: `apply Secret control-plane-kubeconfig, apply Secret user-kubeconfig, apply Secret ca, ${ask}`,
     },
   ])('$arrow', ({ seen, says, does: deeds }) => {
     expect(saysOf(decide(seen), 'SecretsReady')).toBe(says)
@@ -226,9 +260,26 @@ describe('the state of the Secrets', () => {
     expect(messageOf(decide(seen), 'SecretsReady')).toContain('Secret team/demo-ca belongs to Other kcp')
     expect(does(seen)).toBe(ask) // nothing else is to be done: no write, no end of them
     const due = withSecrets(seen, { copies: new Map([...copies({ dueIn: 0 }), ['ca', foreign]]) })
-    expect(does(due)).toBe(`${ask}, ${tokens}`)
+    expect(does(due)).toBe(`${tokens}, ${ask}`)
     expect(decide(due).wake).toEqual({ afterSeconds: 480 })
     expect(decide(seen).status).toMatchObject({ secretsReady: false })
+  })
+
+  test('whatever is wrong with them is told together, what is final first', () => {
+    const foreign = { secret: aSecretOf('demo-ca', 'kcp'), isIntact: false, isCurrent: false }
+    const plan = decide(
+      withSecrets(serving, {
+        copies: new Map([...copies({ goodFor: 0 }), ['ca', foreign]]),
+        inTheWay: [ofAnotherType('demo-user-kubeconfig')],
+        credential: refused(false),
+        answer: { is: 'unasked' },
+      }),
+    )
+    expect(saysOf(plan, 'SecretsReady')).toBe('Failed')
+    expect(messageOf(plan, 'SecretsReady')).toBe(
+      'no kubeconfig can be made: AWS is out; it is tried again; Secret team/demo-ca belongs to Other kcp, and is left alone: delete it, or give the Cluster another name; Secret team/demo-user-kubeconfig has another type than cluster.x-k8s.io/secret, and is made anew',
+    )
+    expect(doesOf(plan)).toContain('count NoCredential, count ForeignSecret, count WrongType')
   })
 
   test('while the first belongs to another, the second is renewed in time', () => {
@@ -236,7 +287,7 @@ describe('the state of the Secrets', () => {
     const mine = (how: object) => new Map([...copies(how), ['kubeconfig', foreign]] as const)
     expect(decide(withSecrets(serving, { copies: mine({}), credential: fresh() })).wake).toEqual({ afterSeconds: 480 })
     const due = withSecrets(serving, { copies: mine({ dueIn: 0 }), credential: fresh() })
-    expect(does(due)).toBe(`${ask}, apply Secret control-plane-kubeconfig`)
+    expect(does(due)).toBe(`apply Secret control-plane-kubeconfig, ${ask}`)
   })
 
   test('it says what is final and what is tried again', () => {
@@ -270,6 +321,30 @@ describe('whether it is Available', () => {
       'while neither is answered',
       withSecrets(serving, { copies: copies({ dueIn: -1 }), credential: fresh(rejected), answer: rejected }),
       'NotAnswering',
+    ],
+    ...(['controlPlaneKubeconfig', 'userKubeconfig', 'ca'] as const).map((role): [string, Seen, string] => {
+      const secret = aSecretOf(copyName(role, 'demo'), 'x')
+      const foreign = { secret, isIntact: false, isCurrent: false }
+      return [
+        `though the Secret for ${role} belongs to another`,
+        withSecrets(serving, { copies: new Map([...copies(), [role, foreign]]) }),
+        'Available',
+      ]
+    }),
+    [
+      'while one of another type is cleared away',
+      withSecrets(serving, { inTheWay: [ofAnotherType('demo-ca')] }),
+      'Available',
+    ],
+    [
+      'when the kubeconfig belongs to another',
+      withSecrets(serving, {
+        copies: new Map([
+          ...copies(),
+          ['kubeconfig', { secret: aSecretOf('demo-kubeconfig', 'x'), isIntact: false, isCurrent: false }],
+        ]),
+      }),
+      'ConnectionIncomplete',
     ],
     ['without an endpoint', { ...built, eks: anEks('done', {}), secrets: incomplete }, 'ConnectionIncomplete'],
     [
@@ -318,18 +393,30 @@ describe('when it wakes by itself', () => {
       'onChange',
     ],
     [
+      'each minute, when somebody has to mend it at AWS',
+      withSecrets(serving, {
+        copies: copies({ dueIn: -9, goodFor: -1 }),
+        credential: { is: 'refused', mend: 'elsewhere', why: 'AccessDenied' },
+        answer: { is: 'unasked' },
+      }),
+      { afterSeconds: 60 },
+    ],
+    [
       'soon, when AWS is out',
       withSecrets(serving, { copies: copies({ dueIn: 0 }), credential: refused(false) }),
       { afterSeconds: 5 },
     ],
     [
       'not so soon, when it is out for long',
-      withSecrets(serving, { copies: copies({ dueIn: -5 }), credential: refused(false) }),
+      withSecrets(
+        { ...serving, ...telling('AWS is out') },
+        { copies: copies({ dueIn: -5 }), credential: refused(false) },
+      ),
       { afterSeconds: 60 },
     ],
     [
       'at once, when one of another type was deleted',
-      withSecrets(built, { inTheWay: [aSecretOf('demo-kubeconfig', undefined, 'Opaque')] }),
+      withSecrets(built, { inTheWay: [ofAnotherType('demo-kubeconfig')] }),
       { afterSeconds: 1 },
     ],
   ])('%s', (_, seen, wake) => {

@@ -7,9 +7,11 @@ import {
   building,
   built,
   but,
+  copies,
   eksOutputs,
   ensure,
   existing,
+  fresh,
   gone,
   late,
   network,
@@ -22,6 +24,7 @@ import {
   saysOf,
   serving,
   spot,
+  tokens,
   unprovisioned,
   waitingSeen,
   withSecrets,
@@ -157,7 +160,7 @@ describe('what becomes of EKS', () => {
       when: 'all is there for the first time',
       seen: built,
       says: 'Converged Available',
-      does: `${ask}, ${all}, ${point}`,
+      does: `${all}, ${point}, ${ask}`,
     },
     { when: 'nothing is new', seen: serving, says: 'Converged Available', does: ask },
     {
@@ -252,6 +255,11 @@ describe('what becomes of EKS', () => {
     ],
   ])('it names %s', (_, seen, type, message) => {
     expect(messageOf(decide(seen), type)).toContain(message)
+  })
+
+  test('what is done for the Secrets comes first: it does not wait until Terraform can be asked', () => {
+    const due = withSecrets(ofCP(serving, ensure), { copies: copies({ dueIn: 0 }), credential: fresh() })
+    expect(does({ ...due, spotRole: spot('done') })).toBe(`${tokens}, apply spot-role-default, ${ask}`)
   })
 
   test('a Cluster that is gone destroys nothing', () => {

@@ -7,10 +7,11 @@ import { tellKey, tellObject } from '../../api/resource.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
 import { noFailure, oldStatusOf, type Run, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
+import { type Access, accessOf } from './access.ts'
 import { askForEks, eksNameOf } from './eks.ts'
-import { type Access, accessOf, soonest } from './kubeconfigs.ts'
 import type { Seen } from './seen.ts'
 import { type SpotRole, spotRoleOf } from './spotrole.ts'
+import { soonest } from './upkeep.ts'
 import { reported, type Walk, walkOf } from './version.ts'
 
 const say = vocabulary(CAPTControlPlane.words)
@@ -30,10 +31,11 @@ export function live(seen: Seen, cluster: Cluster): Plan {
     : say('Ready', 'Ready')
   const afterSeconds = soonest([built.lateAfterSeconds, access.againAfterSeconds])
   return {
+    // What fails stops the rest, and a token does not wait until somebody lets Terraform be asked.
     effects: [
+      ...access.effects,
       ...spotRole.effects,
       ...built.effects,
-      ...access.effects,
       ...news(all, controlPlane.status?.conditions, isWorthTelling),
     ],
     conditions: [ready, ...all, rolling, say('Paused', 'NotPaused'), say('Deleting', 'NotDeleting')],

@@ -8,7 +8,7 @@ import { type Stage, stageOf } from '../../runtime/plan.ts'
 import { refTo, sortOut } from '../childapply.ts'
 import { namedBy, ownerClusterOf } from '../ownercluster.ts'
 import { claimedBy } from './claim.ts'
-import { lookAtSecrets } from './credentials.ts'
+import { type Care, lookAtSecrets } from './credentials.ts'
 import { clusterNameOf, eksApplyName } from './eks.ts'
 import { finalizer } from './finalizer.ts'
 import type { Outside } from './outside.ts'
@@ -29,13 +29,15 @@ export async function observe(read: Read, controlPlane: CAPTControlPlane, live: 
     claimedBy: claimedBy(read, controlPlane),
   }
   const stage = stageOf({ object: controlPlane, cluster, finalizer })
-  if (typeof cluster !== 'object' || !needsSecrets(stage)) return { ...seen, cluster, secrets: unseen }
-  return { ...seen, cluster, secrets: await lookAtSecrets(read, live, outside, { ...seen, cluster }) }
+  const care = careFor(stage)
+  if (typeof cluster !== 'object' || !care) return { ...seen, cluster, secrets: unseen }
+  return { ...seen, cluster, secrets: await lookAtSecrets(read, live, outside, { ...seen, cluster }, care) }
 }
 
-// A pause must not kill a kubeconfig.
-function needsSecrets(stage: Stage): boolean {
-  return stage === 'new' || stage === 'live' || stage === 'paused'
+// A pause must not kill a kubeconfig, nor a farewell that takes long: somebody may have to clean up in the cluster.
+function careFor(stage: Stage): Care | undefined {
+  if (stage === 'new' || stage === 'live') return 'all'
+  return stage === 'paused' || stage === 'leaving' ? 'tokens' : undefined
 }
 
 const unseen: Secrets = {

@@ -27,7 +27,7 @@ export interface Secrets {
   readonly inTheWay: readonly Secret[] // under names that are ours, and of another type
   readonly connection: Connection | 'absent' | 'unread' // unread: there is nothing to do with it
   readonly credential: Credential
-  readonly answer: Answer // to the best credential there is: a fresh one it takes, else the one that is kept
+  readonly answer: Answer // to the kubeconfig that is kept
 }
 
 // As the cache knows it, without its bytes.
@@ -41,8 +41,25 @@ export interface Copy {
 export type Credential =
   | { readonly is: 'kept' } // as they are
   | { readonly is: 'none' } // it cannot be known yet
-  | { readonly is: 'fresh'; readonly material: Material; readonly answer: Answer } // and what is said to it
-  | { readonly is: 'refused'; readonly isFinal: boolean; readonly why: string } // final: somebody has to change something
+  | Fresh
+  | { readonly is: 'refused'; readonly mend: Mend; readonly why: string }
+
+export interface Fresh {
+  readonly is: 'fresh'
+  readonly material: Material
+  readonly answer: Answer // what is said to it
+  readonly isInstead?: true // of the template's, which is rejected
+}
+
+// Where somebody has to mend something before there can be one: nowhere, for it passes; elsewhere, of which nothing tells us; here, in the
+// spec or in the template.
+export type Mend = 'nowhere' | 'elsewhere' | 'here'
 
 // What the API server of the cluster says to a credential.
-export type Answer = { readonly is: 'yes' } | { readonly is: 'no'; readonly why: string } | { readonly is: 'unasked' }
+export type Answer = { readonly is: 'yes' } | No | { readonly is: 'unasked' }
+
+interface No {
+  readonly is: 'no'
+  readonly why: string
+  readonly isRejected?: true // it is there, and does not take the credential
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { now } from '../../../test/applies.ts'
-import { but, cluster, connection, controlPlane, network } from '../../../test/controlplanes.ts'
+import { but, cluster, connection, controlPlane, network, rejected } from '../../../test/controlplanes.ts'
 import { aCA, aJwt, anAwsToken, anotherCA } from '../../../test/pki.ts'
 import { seal } from '../../api/sealed.ts'
 import { AwsError } from '../../aws/errors.ts'
@@ -8,6 +8,7 @@ import { ApiError } from '../../kube/errors.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import { judgeKubeconfig, type Way, writeKubeconfig } from '../../secrets/kubeconfig.ts'
 import type { Outside } from './outside.ts'
+import type { Answer } from './seen.ts'
 import { makeCredential, materialOf, type Tried } from './sources.ts'
 
 const server = 'https://api.example:443'
@@ -25,12 +26,15 @@ interface Wish {
   readonly aws?: Error
   readonly account?: Error | ((way: Way) => Error | undefined)
   readonly life?: number
+  readonly answers?: Readonly<Record<string, Answer>> // to tokens; else it is taken
 }
 
+const yes: Answer = { is: 'yes' }
+
 // Asks for a credential, and tells what came of it and who was asked on the way.
-async function ask({ kubeconfig, connection: more, config, kept, aws, account, life = 840 }: Wish) {
+async function ask({ kubeconfig, connection: more, config, kept, aws, account, life = 840, answers = {} }: Wish) {
   const asked: string[] = []
-  const outside: Pick<Outside, 'awsToken' | 'accountToken'> = {
+  const outside: Outside = {
     async awsToken({ clusterName, region, ...role }) {
       asked.push(`aws ${clusterName} ${region} ${Object.values(role).join(' ')}`.trim())
       if (aws) throw aws
@@ -42,6 +46,10 @@ async function ask({ kubeconfig, connection: more, config, kept, aws, account, l
       if (trouble) throw trouble
       return token('from-account', seconds)
     },
+    greet: async ({ token: shown }) => {
+      const [, answer = yes] = Object.entries(answers).find(([each]) => each === shown?.open()) ?? []
+      return answer
+    },
   }
   const around = {
     controlPlane: but(controlPlane, { spec: { kubeconfig, controlPlaneConfig: config } }),
@@ -49,13 +57,15 @@ async function ask({ kubeconfig, connection: more, config, kept, aws, account, l
     cluster,
     now,
   }
-  const tried = await makeCredential(outside as Outside, around, { ...connection, ...more }, async () => kept)
+  const tried = await makeCredential(outside, around, { ...connection, ...more }, async () => kept)
   return { tried, asked, around }
 }
 const tell = (tried: Tried) => {
-  if (tried.is !== 'made') return tried.is === 'none' ? 'none' : `${tried.isFinal ? 'final' : 'passing'}: ${tried.why}`
+  if (tried.is !== 'made') return tried.is === 'none' ? 'none' : `mended ${tried.mend}: ${tried.why}`
   const { token: by, server: at, serverName } = tried.way
-  return [by?.open(), at, serverName].filter((each) => each !== undefined).join(' ')
+  return [by?.open(), at, serverName, tried.isInstead ? 'instead' : undefined]
+    .filter((each) => each !== undefined)
+    .join(' ')
 }
 const written = (way: Partial<Way> = {}) => ({
   kubeconfig: writeKubeconfig('x', { server, ca: aCA, token: seal('from-template'), ...way }),
@@ -77,6 +87,29 @@ describe('a credential comes', () => {
       wish: { connection: written({ server: 'https://other.example' }) },
       gives: `from-aws ${server}`,
       asked: ['aws demo ap-northeast-1'],
+    },
+    {
+      from: "from AWS, if the template's is rejected",
+      wish: { connection: written(), answers: { 'from-template': rejected } },
+      gives: `from-aws ${server} instead`,
+      asked: ['aws demo ap-northeast-1'],
+    },
+    {
+      from: 'from the template all the same, if that of AWS is rejected, too',
+      wish: { connection: written(), answers: { 'from-template': rejected, 'from-aws': rejected } },
+      gives: `from-template ${server}`,
+      asked: ['aws demo ap-northeast-1'],
+    },
+    {
+      from: 'from the template all the same, if AWS has none',
+      wish: { connection: written(), answers: { 'from-template': rejected }, aws: barred },
+      gives: `from-template ${server}`,
+      asked: ['aws demo ap-northeast-1'],
+    },
+    {
+      from: 'from the template, though nobody answers to it',
+      wish: { connection: written(), answers: { 'from-template': { is: 'no', why: 'no answer' } } },
+      gives: `from-template ${server}`,
     },
     {
       from: 'from AWS alone, if that is asked for',
@@ -187,49 +220,49 @@ describe('no credential comes', () => {
     {
       when: 'the template names another cluster',
       wish: { connection: { clusterName: 'other' } },
-      why: 'final: output cluster_name is other, and no token is signed for another cluster than demo',
+      why: 'mended here: output cluster_name is other, and no token is signed for another cluster than demo',
     },
     {
       when: 'the template names none',
       wish: { connection: { clusterName: undefined } },
-      why: 'final: there is no output cluster_name',
+      why: 'mended here: there is no output cluster_name',
     },
     {
       when: 'the template names another, and an account is wanted',
       wish: { kubeconfig: { source: 'ServiceAccount' }, connection: { clusterName: 'other' } },
-      why: 'final: output cluster_name is other',
+      why: 'mended here: output cluster_name is other',
     },
     {
       when: 'the template wrote none',
       wish: { kubeconfig: { source: 'Template' } },
-      why: 'final: there is no output kubeconfig',
+      why: 'mended here: there is no output kubeconfig',
     },
     {
       when: 'the template wrote one that cannot be used',
       wish: { kubeconfig: { source: 'Template' }, connection: { kubeconfig: seal('a: [') } },
-      why: 'final: output kubeconfig: it is not YAML',
+      why: 'mended here: output kubeconfig: it is not YAML',
     },
     {
       when: 'that is for another server',
       wish: { kubeconfig: { source: 'Template' }, connection: written({ server: 'https://other.example' }) },
-      why: 'final: output kubeconfig: its server https://other.example is not cluster_endpoint',
+      why: 'mended here: output kubeconfig: its server https://other.example is not cluster_endpoint',
     },
     {
       when: 'AWS is out',
       wish: { aws: out },
-      why: 'passing: cannot assume the role: AWS is out',
+      why: 'mended nowhere: cannot assume the role: AWS is out',
       asked: ['aws demo ap-northeast-1'],
     },
     {
       when: 'AWS says no',
       wish: { aws: barred },
-      why: 'final: cannot assume the role: AccessDenied',
+      why: 'mended elsewhere: cannot assume the role: AccessDenied',
       asked: ['aws demo ap-northeast-1'],
     },
     {
       when: 'neither the template nor AWS has one',
       wish: { connection: { kubeconfig: seal('a: [') }, aws: out },
-      why: 'passing: output kubeconfig: it is not YAML, from line 1 on: correct it; and without it: cannot assume the role',
+      why: 'mended nowhere: output kubeconfig: it is not YAML, from line 1 on: correct it; and without it: cannot assume the role',
       asked: ['aws demo ap-northeast-1'],
     },
     {
@@ -240,19 +273,19 @@ describe('no credential comes', () => {
         account: silent,
         aws: barred,
       },
-      why: 'passing: cannot ask for a token: no connection; and anew: cannot assume the role: AccessDenied',
+      why: 'mended nowhere: cannot ask for a token: no connection; and anew: cannot assume the role: AccessDenied',
       asked: [`account at ${server} as last for 86400`, 'aws demo ap-northeast-1'],
     },
     {
       when: 'it is over when it comes',
       wish: { life: 0 },
-      why: 'passing: the new token has expired already',
+      why: 'mended nowhere: the new token has expired already',
       asked: ['aws demo ap-northeast-1'],
     },
     {
       when: 'the other address is none',
       wish: { kubeconfig: { server: 'https://10.0.0.1:99999' } },
-      why: 'final: spec.kubeconfig.server is not an address',
+      why: 'mended here: spec.kubeconfig.server is not an address',
     },
   ])('when $when', async ({ wish, why, asked: whom = [] }) => {
     const { tried, asked } = await ask(wish)

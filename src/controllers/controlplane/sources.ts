@@ -18,7 +18,8 @@ import {
 import { renewalOf } from '../../secrets/token.ts'
 import { clusterNameOf, eksNameOf, regionOf } from './eks.ts'
 import type { Outside, Token } from './outside.ts'
-import type { Credential, Seen } from './seen.ts'
+import type { Answer, Credential, Mend, Seen } from './seen.ts'
+import { isRejected } from './upkeep.ts'
 
 type Around = Pick<Seen, 'controlPlane' | 'network' | 'cluster' | 'now'>
 
@@ -30,15 +31,27 @@ export interface Made {
   readonly isRenewedByUs: boolean
 }
 
-export type Tried = Made | Extract<Credential, { is: 'refused' | 'none' }>
+interface Shown extends Made {
+  readonly answer: Answer
+  readonly isInstead?: true
+}
+
+type Refused = Extract<Credential, { is: 'refused' | 'none' }>
+type Offered = Made | Refused
+export type Tried = Shown | Refused
 
 const none = { is: 'none' } as const
 
-function refused(why: string, isFinal = true): Tried {
-  return { is: 'refused', isFinal, why }
+function refused(why: string, mend: Mend = 'here'): Refused {
+  return { is: 'refused', mend, why }
 }
 
-// `kept` gives the way that the last one leads, where there is one.
+// Which of two may be over first.
+function lighter(one: Mend, other: Mend): Mend {
+  return (['nowhere', 'elsewhere'] as const).find((each) => each === one || each === other) ?? 'here'
+}
+
+// `kept` gives the way that the last one leads, where there is one that is taken.
 export async function makeCredential(
   outside: Outside,
   around: Around,
@@ -52,33 +65,39 @@ export async function makeCredential(
     return refused('spec.kubeconfig.server is not an address such as https://10.0.0.1:443')
   switch (source) {
     case 'Template':
-      return ofTemplate(around, connection)
+      return shown(outside, ofTemplate(around, connection))
     case 'AWS':
-      return ofAws(outside, around, connection)
+      return shown(outside, await ofAws(outside, around, connection))
     case 'Auto': {
-      const written = ofTemplate(around, connection)
-      if (written.is === 'made') return written
-      const signed = await ofAws(outside, around, connection)
+      const written = await shown(outside, ofTemplate(around, connection))
+      if (written.is === 'made' && !isRejected(written.answer)) return written
+      const signed = await shown(outside, await ofAws(outside, around, connection))
+      if (written.is === 'made')
+        return signed.is === 'made' && signed.answer.is === 'yes' ? { ...signed, isInstead: true } : written
       if (signed.is !== 'refused' || !connection.kubeconfig || written.is !== 'refused') return signed
-      return refused(`${written.why}; and without it: ${signed.why}`, signed.isFinal)
+      return refused(`${written.why}; and without it: ${signed.why}`, signed.mend)
     }
     case 'ServiceAccount': {
       const first = await kept()
       const again = first && (await ofAccount(outside, around, turned(first, whereIs(around, connection, first.ca))))
-      if (again?.is === 'made') return again
+      if (again?.is === 'made') return shown(outside, again)
       const bootstrap =
         serviceAccount?.bootstrap === 'Template'
           ? ofTemplate(around, connection)
           : await ofAws(outside, around, connection)
       const anew = bootstrap.is === 'made' ? await ofAccount(outside, around, bootstrap.way) : bootstrap
-      if (anew.is !== 'refused' || again?.is !== 'refused') return anew
-      return refused(`${again.why}; and anew: ${anew.why}`, again.isFinal && anew.isFinal)
+      if (anew.is !== 'refused' || again?.is !== 'refused') return shown(outside, anew)
+      return refused(`${again.why}; and anew: ${anew.why}`, lighter(again.mend, anew.mend))
     }
   }
 }
 
+async function shown(outside: Outside, offered: Offered): Promise<Tried> {
+  return offered.is === 'made' ? { ...offered, answer: await outside.greet(offered.way) } : offered
+}
+
 // As the template wrote it: whoever runs Terraform renews it.
-function ofTemplate({ controlPlane, now }: Around, connection: Connection): Tried {
+function ofTemplate({ controlPlane, now }: Around, connection: Connection): Offered {
   const { kubeconfig } = connection
   if (!kubeconfig) return refused('there is no output kubeconfig: add one, or choose another spec.kubeconfig.source')
   const judged = judgeKubeconfig(kubeconfig, now)
@@ -101,7 +120,7 @@ function ofTemplate({ controlPlane, now }: Around, connection: Connection): Trie
   }
 }
 
-async function ofAws(outside: Outside, around: Around, connection: Connection): Promise<Tried> {
+async function ofAws(outside: Outside, around: Around, connection: Connection): Promise<Offered> {
   const { controlPlane } = around
   const { clusterName } = connection
   const [name, region] = [eksNameOf(controlPlane), regionOf(around)]
@@ -125,7 +144,7 @@ function turned({ token, certificate, key }: Way, reach: Omit<Way, 'token'>): Wa
   return { ...reach, ...(token && { token }), ...(certificate && { certificate }), ...(key && { key }) }
 }
 
-async function ofAccount(outside: Outside, around: Around, way: Way): Promise<Tried> {
+async function ofAccount(outside: Outside, around: Around, way: Way): Promise<Offered> {
   const { expirationSeconds = 86_400 } = around.controlPlane.spec.kubeconfig?.serviceAccount ?? {}
   try {
     const { certificate: _, key: __, ...reach } = way
@@ -136,20 +155,21 @@ async function ofAccount(outside: Outside, around: Around, way: Way): Promise<Tr
   }
 }
 
-// What is neither is a bug.
-function told(error: unknown): Tried {
-  if (error instanceof AwsError) return refused(error.message, error.isFinal)
-  if (error instanceof ApiError) return refused(error.message, false)
+// IAM is mended at AWS, where we do not look. What is neither is a bug.
+function told(error: unknown): Refused {
+  if (error instanceof AwsError) return refused(error.message, error.isFinal ? 'elsewhere' : 'nowhere')
+  if (error instanceof ApiError) return refused(error.message, 'nowhere')
   throw error
 }
 
-function tokenMade(around: Around, connection: Connection, token: Token): Tried {
+function tokenMade(around: Around, connection: Connection, token: Token): Offered {
   const { ca } = connection
   return ca === undefined ? none : made(around, whereIs(around, connection, ca), token)
 }
 
-function made({ controlPlane, now }: Around, reach: Omit<Way, 'token'>, { token, expires }: Token): Tried {
-  if (expires <= now) return refused('the new token has expired already: see whether the clock here is right', false)
+function made({ controlPlane, now }: Around, reach: Omit<Way, 'token'>, { token, expires }: Token): Offered {
+  if (expires <= now)
+    return refused('the new token has expired already: see whether the clock here is right', 'nowhere')
   const way = { ...reach, token }
   const kubeconfig = writeKubeconfig(clusterNameOf(controlPlane), way)
   return { is: 'made', way, kubeconfig, expires, isRenewedByUs: true }

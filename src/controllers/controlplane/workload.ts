@@ -46,7 +46,8 @@ async function greet(client: Client): Promise<Answer> {
     await client.greet(AbortSignal.timeout(answerWithinMs))
     return { is: 'yes' }
   } catch (error) {
-    return { is: 'no', why: tell(error) }
+    const isRejected = error instanceof ApiError && error.code === 401
+    return { is: 'no', why: tell(error), ...(isRejected && { isRejected }) }
   }
 }
 
