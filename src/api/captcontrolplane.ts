@@ -285,6 +285,7 @@ export const CAPTControlPlane = kind({
       Converged: 'True',
       WaitingForClusterInfrastructureReady: 'False',
       WaitingForSpotRole: 'False',
+      NetworkMissing: 'False', // the Cluster names one of ours, and it is not there
       SubnetsMissing: 'False', // of an existing VPC
       Applying: 'False',
       TerraformFailed: 'False',

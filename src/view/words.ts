@@ -54,6 +54,7 @@ const meanings: Readonly<Record<Exclude<Standing, 'ready'>, readonly string[]>> 
     'Failed',
     'NameClaimed',
     'RegionMismatch',
+    'NetworkMissing',
     'SubnetsMissing',
     'DowngradeNotAllowed',
     ...applyFailures,

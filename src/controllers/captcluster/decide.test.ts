@@ -277,7 +277,7 @@ describe('whether it stays when it is deleted', () => {
     const given: Seen = {
       ...built,
       captCluster: but(known, { spec: { retainOnDelete: own, ...(old && { retainVpcOnDelete: old }) } }),
-      controlPlane: cp === 'gone' ? undefined : typeof cp === 'boolean' ? retains : but(retains, gone),
+      controlPlane: cp === 'gone' ? 'missing' : typeof cp === 'boolean' ? retains : but(retains, gone),
       apply: apply ? retainedApply : aVpc('done'),
     }
     expect(wishOf(decide(given)).spec['retainOnDelete']).toBe(stays)
@@ -334,7 +334,7 @@ describe('when it leaves', () => {
     },
     {
       when: 'its Cluster is gone',
-      seen: { ...built, captCluster: going, cluster: 'gone', controlPlane: undefined },
+      seen: { ...built, captCluster: going, cluster: 'gone', controlPlane: 'missing' },
       says: 'waits for WorkspaceTemplateApply team/demo-vpc: it is told to go',
       does: 'delete demo-vpc',
     },
@@ -416,7 +416,7 @@ const every: readonly Seen[] = [network, known, existing, but(network, { spec: {
           but(aVpc('done'), gone),
         ].flatMap((apply) =>
           (apply ? [undefined] : [undefined, aVpc('done')]).flatMap((taken) =>
-            [undefined, controlPlane].map((beside) => ({
+            ([undefined, 'missing', controlPlane] as const).map((beside) => ({
               captCluster: but(object, mark),
               cluster: of,
               apply,

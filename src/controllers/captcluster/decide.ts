@@ -1,6 +1,6 @@
 // What the network of a cluster needs next, given what we see. No I/O, no clock, no memory.
 import { CAPTCluster } from '../../api/captcluster.ts'
-import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isTexts, type JsonRecord } from '../../api/record.ts'
@@ -9,12 +9,12 @@ import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts
 import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
 import { ask, type Found, leave, letGo, noFailure, oldStatusOf, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
-import { type OwnerCluster, tellGone } from '../ownercluster.ts'
+import { type Named, type OwnerCluster, tellGone } from '../ownercluster.ts'
 
 export interface Seen extends Found {
   readonly captCluster: CAPTCluster
   readonly cluster: OwnerCluster
-  readonly controlPlane: CAPTControlPlane | undefined // of the same Cluster, when it is one of ours
+  readonly controlPlane: Named<CAPTControlPlane> // of the same Cluster; undefined: another provider looks after it
 }
 
 const say = vocabulary(CAPTCluster.words)
@@ -118,7 +118,8 @@ function built(seen: Seen, cluster: Cluster, templateRef: { readonly name: strin
     spec: {
       templateRef,
       variables: {
-        cluster_name: seen.controlPlane?.spec.eksClusterName ?? clusterName,
+        cluster_name:
+          (typeof seen.controlPlane === 'object' ? seen.controlPlane.spec.eksClusterName : undefined) ?? clusterName,
         region,
         vpc_name: vpcConfig?.name ?? `${captCluster.metadata.name}-vpc`,
         tags: additionalTags ?? {},
@@ -170,11 +171,10 @@ function isAsked({ spec }: CAPTCluster): boolean {
 }
 
 // A cluster that stays needs its network. Once its control plane is gone nobody says so any more, but for the apply.
-function isRetained({ captCluster, cluster, controlPlane, apply }: Seen): boolean {
+function isRetained({ captCluster, controlPlane, apply }: Seen): boolean {
   if (isAsked(captCluster)) return true
-  if (controlPlane) return controlPlane.spec.retainOnDelete
-  const isAnothers = typeof cluster === 'object' && cluster.spec?.controlPlaneRef?.kind !== CAPTControlPlane.kind
-  return !isAnothers && apply?.spec.retainOnDelete === true
+  if (typeof controlPlane === 'object') return controlPlane.spec.retainOnDelete
+  return controlPlane === 'missing' && apply?.spec.retainOnDelete === true
 }
 
 function tellRetained(seen: Seen): string {

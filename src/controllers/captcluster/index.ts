@@ -33,7 +33,7 @@ export const captClusterController = controller({
       captCluster,
       cluster,
       controlPlane:
-        typeof cluster === 'object' ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane) : undefined,
+        typeof cluster === 'object' ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane) : 'missing',
       ...sortOut(found, captCluster, ownerKeyOf(captCluster)?.name ?? ''),
     }
   },
@@ -44,5 +44,5 @@ function networkBeside(controlPlane: CAPTControlPlane, _: unknown, read: Read): 
   const key = ownerKeyOf(controlPlane)
   const cluster = key && read.get(Cluster, key)
   const network = cluster && namedBy(read, cluster, 'infrastructureRef', CAPTCluster)
-  return network ? [keyOf(network)] : []
+  return typeof network === 'object' ? [keyOf(network)] : []
 }

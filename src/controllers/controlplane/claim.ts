@@ -1,12 +1,12 @@
 // Names in EKS: one account has a name once in a region, whatever the objects here are called.
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import type { Cluster } from '../../api/neighbours.ts'
-import { type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { beside, type Key, keyOf, tellKey } from '../../api/resource.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { namedBy, ownerClusterOf } from '../ownercluster.ts'
-import { eksNameOf, regionOf } from './eks.ts'
+import { eksApplyName, eksNameOf, regionOf } from './eks.ts'
 
 export const byEksName = 'eksname' // index of control planes
 
@@ -24,13 +24,13 @@ export function claimedBy(read: Read, controlPlane: CAPTControlPlane): Key | und
 function claimOf(read: Read, controlPlane: CAPTControlPlane): string {
   const { namespace = '' } = controlPlane.metadata
   const { workspaceTemplateRef: template, providerConfigRef } = controlPlane.spec
-  const owner = ownerClusterOf(read, controlPlane)
-  const cluster: Cluster | undefined = typeof owner === 'object' ? owner : undefined
-  const network = cluster && namedBy(read, cluster, 'infrastructureRef', CAPTCluster)
+  const cluster = ownerClusterOf(read, controlPlane)
+  const network = typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : 'missing'
+  const eks = read.get(WorkspaceTemplateApply, beside(controlPlane, eksApplyName(controlPlane)))
   const key = { name: template.name, namespace: template.namespace ?? namespace }
   const config = providerConfigRef ?? read.get(WorkspaceTemplate, key)?.spec.template.spec.providerConfigRef
   const whose = config?.kind === 'ProviderConfig' ? namespace : ''
-  return [regionOf({ controlPlane, network, cluster: owner }) ?? '', whose, config?.name ?? 'default'].join('/')
+  return [regionOf({ controlPlane, network, cluster, eks }) ?? '', whose, config?.name ?? 'default'].join('/')
 }
 
 // Who has written its name down holds it.

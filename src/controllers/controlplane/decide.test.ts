@@ -178,7 +178,7 @@ const situations: fc.Arbitrary<Seen> = fc.record({
     .map(([of, ...changes]) => changes.reduce(but<CAPTControlPlane>, of)),
   now: one(now, new Date('2026-11-17T00:00:00Z')),
   cluster: one<Seen['cluster']>('none', 'gone', cluster, paused, unprovisioned),
-  network: one(undefined, network, existing()),
+  network: one<Seen['network']>(undefined, 'missing', network, existing()),
   eks: one(
     undefined,
     ...(['new', 'running', 'failed', 'held', 'done'] as const).map((run) => anEks(run)),

@@ -129,6 +129,15 @@ test.each<[string, Parameters<typeof regionOf>[0], string | undefined]>([
     },
     'us-east-1',
   ],
+  [
+    'where it was asked for, while its network is not there',
+    {
+      ...waitingSeen,
+      network: 'missing',
+      eks: but(anEks('done'), { spec: { variables: { region: 'eu-north-1' } } }),
+    },
+    'eu-north-1',
+  ],
   ['none', { ...waitingSeen, network: undefined }, undefined],
 ])('the region is %s', (_, seen, region) => {
   expect(regionOf(seen)).toBe(region)

@@ -30,9 +30,19 @@ export function eksNameOf(controlPlane: CAPTControlPlane): string {
 
 export const regionAnnotation = 'cluster.x-k8s.io/region' // of the predecessor, on a Cluster
 
-export function regionOf({ controlPlane, network, cluster }: Pick<Seen, 'controlPlane' | 'network' | 'cluster'>) {
+type Placed = Pick<Seen, 'controlPlane' | 'network' | 'cluster'> & Partial<Pick<Seen, 'eks'>>
+
+// A network that is not there for now tells nothing: the cluster is where it was asked for.
+export function regionOf({ controlPlane, network, cluster, eks }: Placed): string | undefined {
   const noted = typeof cluster === 'object' ? cluster.metadata.annotations?.[regionAnnotation] : undefined
-  return controlPlane.spec.controlPlaneConfig?.region ?? network?.spec.region ?? noted
+  const ofNetwork = network === 'missing' ? askedOf(eks, 'region') : network?.spec.region
+  return controlPlane.spec.controlPlaneConfig?.region ?? ofNetwork ?? noted
+}
+
+// What an apply asks Terraform for now.
+export function askedOf(eks: WorkspaceTemplateApply | undefined, variable: string): string | undefined {
+  const value = eks?.spec.variables?.[variable]
+  return typeof value === 'string' ? value : undefined
 }
 
 export function askForEks(seen: Seen, cluster: Cluster, version: string): Effect {
@@ -98,7 +108,7 @@ const outputsOfNetwork = ['vpc_id', 'private_subnets', 'public_subnets', 'azs'] 
 function networkVariables({
   network,
 }: Seen): Pick<Partial<WorkspaceTemplateApply['spec']>, 'variables' | 'variablesFrom'> {
-  if (!network) return {}
+  if (typeof network !== 'object') return {}
   const { existingVpcId, existingSubnets } = network.spec
   if (existingVpcId !== undefined) {
     const { private: inner, public: outer } = existingSubnets ?? {}

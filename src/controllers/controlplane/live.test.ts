@@ -30,6 +30,8 @@ import { decide } from './decide.ts'
 import type { Seen } from './seen.ts'
 
 const does = (seen: Seen) => plainly(decide(seen))
+const asking = (variables: object) =>
+  but(anEks('done'), { spec: { variables: { kubernetes_version: '1.34', ...variables } } })
 const networkSaying = (reason: string) =>
   but(network, { status: { conditions: [condition('VPCReady', 'False', reason, { message: 'why' })] } })
 
@@ -67,6 +69,30 @@ describe('what becomes of EKS', () => {
       seen: { ...waitingSeen, network: undefined },
       says: 'Applying NotCreated',
       does: ask,
+    },
+    {
+      when: 'the network of one that serves is not there any more',
+      seen: { ...serving, network: 'missing' },
+      says: 'NetworkMissing Available',
+      does: '',
+    },
+    {
+      when: 'the network was there, and is not any more',
+      seen: { ...waitingSeen, network: 'missing' },
+      says: 'NetworkMissing NotCreated',
+      does: '',
+    },
+    {
+      when: 'the network was never there',
+      seen: { ...waitingSeen, network: 'missing', cluster: unprovisioned },
+      says: 'WaitingForClusterInfrastructureReady WaitingForClusterInfrastructureReady',
+      does: '',
+    },
+    {
+      when: 'its network is made again in another region',
+      seen: { ...serving, eks: asking({ region: 'eu-west-1' }) },
+      says: 'RegionMismatch Available',
+      does: '',
     },
     {
       when: 'it is to be in another region',
@@ -220,6 +246,12 @@ describe('what becomes of EKS', () => {
       { ...waitingSeen, cluster: unprovisioned, network: networkSaying('VPCCreating') },
       'EKSApplied',
       'it does not say yet that CAPTCluster team/demo is provisioned',
+    ],
+    [
+      'the network that is not there',
+      { ...serving, network: 'missing' },
+      'Available',
+      'it serves, but CAPTCluster team/demo, which the Cluster names in spec.infrastructureRef, is not there',
     ],
     [
       'both regions',

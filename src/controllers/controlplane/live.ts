@@ -3,12 +3,13 @@ import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isRecord, type JsonRecord, mergePatch } from '../../api/record.ts'
-import { tellKey, tellObject } from '../../api/resource.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
 import { noFailure, oldStatusOf, type Run, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
 import { askForEks, eksNameOf } from './eks.ts'
 import { type Access, accessOf, soonest } from './kubeconfigs.ts'
+import { latenessOf } from './lateness.ts'
+import { obstacleTo } from './obstacle.ts'
 import type { Seen } from './seen.ts'
 import { type SpotRole, spotRoleOf } from './spotrole.ts'
 import { reported, type Walk, walkOf } from './version.ts'
@@ -79,45 +80,8 @@ interface Built {
 
 // What stands in the way of asking Terraform comes first.
 function buildOf(seen: Seen, cluster: Cluster, walk: Walk, spotRole: SpotRole): Built {
-  const { controlPlane, network, eks, taken, claimedBy, now } = seen
-  const stopped = (said: Said, lateAfterSeconds?: number): Built => ({
-    effects: [],
-    said,
-    run: eks && runOf(eks),
-    lateAfterSeconds,
-  })
-  if (!eks && cluster.status?.initialization?.infrastructureProvisioned !== true) {
-    const { isLate, inSeconds } = lateness(sinceOf(controlPlane), vpcMinutes(controlPlane), now)
-    const why = network ? tellNetwork(network) : 'it says that its infrastructure is not provisioned'
-    const message = `waits for the network of Cluster ${cluster.metadata.name}: ${why}`
-    return isLate
-      ? stopped(say('EKSApplied', 'VPCReadyTimeout', `for more than ${vpcMinutes(controlPlane)} minutes ${message}`))
-      : stopped(say('EKSApplied', 'WaitingForClusterInfrastructureReady', message), inSeconds)
-  }
-  const { region } = controlPlane.spec.controlPlaneConfig ?? {}
-  if (network && region !== undefined && region !== network.spec.region) {
-    const message = `spec.controlPlaneConfig.region is ${region}, but ${tellObject(network)} is in ${network.spec.region}: remove the one here, or make a cluster in the other region`
-    return stopped(say('EKSApplied', 'RegionMismatch', message))
-  }
-  if (
-    network?.spec.existingVpcId !== undefined &&
-    !network.spec.existingSubnets?.private &&
-    !network.spec.existingSubnets?.public
-  ) {
-    const message = `${tellObject(network)} names an existing VPC without subnets: add spec.existingSubnets.private there`
-    return stopped(say('EKSApplied', 'SubnetsMissing', message))
-  }
-  if (claimedBy) {
-    const message = `CAPTControlPlane ${tellKey(claimedBy)} has a cluster ${eksNameOf(controlPlane)} in that account and region: set spec.eksClusterName to another name`
-    return stopped(say('EKSApplied', 'NameClaimed', message))
-  }
-  if (taken) {
-    const message = `${tellObject(taken)} is not of this control plane, and is left alone: delete it, or make a control plane of another name`
-    return stopped(say('EKSApplied', 'NameTaken', message))
-  }
-  if (!eks && spotRole.said.status !== 'True')
-    return stopped(say('EKSApplied', 'WaitingForSpotRole', spotRole.said.message))
-  return asked(seen, cluster, walk)
+  const obstacle = obstacleTo(seen, cluster, spotRole)
+  return obstacle ? { ...obstacle, effects: [], run: seen.eks && runOf(seen.eks) } : asked(seen, cluster, walk)
 }
 
 function asked(seen: Seen, cluster: Cluster, walk: Walk): Built {
@@ -131,7 +95,7 @@ function asked(seen: Seen, cluster: Cluster, walk: Walk): Built {
     }
   const run = runOf(eks)
   const minutes = controlPlane.spec.controlPlaneConfig?.timeouts?.controlPlaneTimeout ?? 30
-  const { isLate, inSeconds } = lateness(run.sinceMs, minutes, now)
+  const { isLate, inSeconds } = latenessOf(run.sinceMs, minutes, now)
   const lateAfterSeconds = run.is === 'running' && !isLate ? inSeconds : undefined
   const isAsked = eks.spec.variables?.['kubernetes_version'] === walk.next
   return { effects, run, said: tellRun(walk, run, { isLate, minutes, isAsked }), lateAfterSeconds }
@@ -165,31 +129,6 @@ function tellRun(
     ? `Terraform is done with Kubernetes ${next}, but output cluster_version is ${observed} still: see whether the template uses variable kubernetes_version`
     : `Terraform is asked for Kubernetes ${next}`
   return say('EKSApplied', 'Applying', message)
-}
-
-// While it comes along it tells itself how far it is: told here too, each of its steps would be written here again.
-function tellNetwork(network: NonNullable<Seen['network']>): string {
-  const vpc = network.status?.conditions?.find(({ type }) => type === 'VPCReady')
-  const isTrouble = vpc?.status === 'False' && vpc.reason !== 'VPCCreating'
-  return isTrouble
-    ? `${tellObject(network)}: ${vpc.message || vpc.reason}`
-    : `it does not say yet that ${tellObject(network)} is provisioned`
-}
-
-function vpcMinutes({ spec }: CAPTControlPlane): number {
-  return spec.controlPlaneConfig?.timeouts?.vpcReadyTimeout ?? 15
-}
-
-// Since when it waits.
-function sinceOf({ metadata, status }: CAPTControlPlane): number {
-  const told = status?.conditions?.find(({ type }) => type === 'EKSApplied')
-  return Date.parse(told?.lastTransitionTime ?? metadata.creationTimestamp ?? '')
-}
-
-function lateness(sinceMs: number | undefined, minutes: number, now: Date) {
-  const isKnown = sinceMs !== undefined && !Number.isNaN(sinceMs)
-  const left = (isKnown ? sinceMs : now.getTime()) + minutes * 60_000 - now.getTime()
-  return { isLate: left <= 0, inSeconds: Math.max(1, Math.ceil(left / 1000)) }
 }
 
 function rollingOf({ observed, goal, next, isDown }: Walk, applied: Said): Said {

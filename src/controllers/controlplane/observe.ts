@@ -22,7 +22,7 @@ export async function observe(read: Read, controlPlane: CAPTControlPlane, live: 
   const seen = {
     controlPlane,
     now: live.now(),
-    network: typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : undefined,
+    network: typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : 'missing',
     eks,
     taken,
     spotRole: apply(spotRoleApplyName(controlPlane)),
