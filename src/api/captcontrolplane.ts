@@ -159,12 +159,19 @@ const kubeconfig = () =>
     ],
   )
 
+const nameInEks = '^[0-9A-Za-z][A-Za-z0-9_-]*$'
+
+// A Cluster may be called otherwise: with dots.
+export function isNameInEks(name: string): boolean {
+  return name.length <= 100 && new RegExp(nameInEks).test(name)
+}
+
 const eksClusterName = () =>
   text({
     min: 1,
     max: 100,
     matches: {
-      pattern: '^[0-9A-Za-z][A-Za-z0-9_-]*$',
+      pattern: nameInEks,
       message: 'write a name as EKS allows it: letters, digits, - and _, beginning with a letter or digit',
     },
   })
@@ -295,6 +302,7 @@ export const CAPTControlPlane = kind({
       NotApplied: 'False', // Terraform was not even asked
       NameTaken: 'False', // of the apply
       NameClaimed: 'False',
+      NameInvalid: 'False', // EKS allows none like it
       RegionMismatch: 'False',
       DowngradeNotAllowed: 'False',
     },

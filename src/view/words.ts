@@ -53,6 +53,7 @@ const meanings: Readonly<Record<Exclude<Standing, 'ready'>, readonly string[]>> 
     'InvalidVPCConfig',
     'Failed',
     'NameClaimed',
+    'NameInvalid',
     'RegionMismatch',
     'NetworkMissing',
     'SubnetsMissing',

@@ -2,6 +2,7 @@
 import { CAPTCluster } from '../../api/captcluster.ts'
 import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary } from '../../api/condition.ts'
+import { applyNamed } from '../../api/name.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isTexts, type JsonRecord } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
@@ -199,5 +200,5 @@ function goes(message: string): readonly Said[] {
 
 // The one that the predecessor wrote down is found under its old name.
 export function networkApplyName({ metadata, spec }: CAPTCluster): string {
-  return spec.workspaceTemplateApplyName ?? `${metadata.name}-vpc`
+  return spec.workspaceTemplateApplyName ?? applyNamed(`${metadata.name}-vpc`)
 }

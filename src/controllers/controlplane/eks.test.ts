@@ -109,6 +109,12 @@ describe('names', () => {
     const eks = but(anEks('done'), { spec: { writeConnectionSecretToRef: { name: 'old-connection' } } })
     expect(connectionName(controlPlane, eks)).toBe('old-connection')
   })
+  test('of applies are never longer than the API server allows', () => {
+    const name = 'n'.repeat(63)
+    expect(eksApplyName(but(controlPlane, { metadata: { name } }))).toMatch(/^n{42}-[0-9a-f]{20}$/)
+    const from = wish({ ...waitingSeen, network: but(network, { metadata: { name } }) }).spec['variablesFrom']
+    expect(JSON.stringify(from)).toMatch(/"name":"n{42}-[0-9a-f]{20}"/)
+  })
   test('in EKS and of Secrets are those of the Cluster, whatever a topology calls the control plane', () => {
     const random = but(controlPlane, { metadata: { name: 'demo-x7k2p' }, spec: { eksClusterName: undefined } })
     expect(eksNameOf(random)).toBe('demo')

@@ -1,5 +1,6 @@
 // The EKS control plane as Terraform is asked for it: the apply, and the variables it gives to the template. Pure.
 import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { applyNamed } from '../../api/name.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import type { JsonRecord } from '../../api/record.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
@@ -11,7 +12,7 @@ import type { Seen } from './seen.ts'
 
 // The one that the predecessor wrote down is found under its old name.
 export function eksApplyName({ metadata, spec }: CAPTControlPlane): string {
-  return spec.workspaceTemplateApplyName ?? `${metadata.name}-eks-controlplane`
+  return spec.workspaceTemplateApplyName ?? applyNamed(`${metadata.name}-eks-controlplane`)
 }
 
 // Where the engine writes the outputs. An apply that is there already goes on with the one it has.

@@ -32,6 +32,9 @@ import type { Seen } from './seen.ts'
 const does = (seen: Seen) => plainly(decide(seen))
 const asking = (variables: object) =>
   but(anEks('done'), { spec: { variables: { kubernetes_version: '1.34', ...variables } } })
+const [owner] = waitingSeen.controlPlane.metadata.ownerReferences ?? []
+const ofDots = (eksClusterName: string | undefined) =>
+  ofCP(waitingSeen, { metadata: { ownerReferences: [{ ...owner, name: 'prod.eu' }] }, spec: { eksClusterName } })
 const networkSaying = (reason: string) =>
   but(network, { status: { conditions: [condition('VPCReady', 'False', reason, { message: 'why' })] } })
 
@@ -123,6 +126,18 @@ describe('what becomes of EKS', () => {
       seen: { ...waitingSeen, claimedBy: { namespace: 'rich', name: 'demo' } },
       says: 'NameClaimed NotCreated',
       does: '',
+    },
+    {
+      when: 'EKS has no names like that of its Cluster',
+      seen: ofDots(undefined),
+      says: 'NameInvalid NotCreated',
+      does: '',
+    },
+    {
+      when: 'EKS has no names like that of its Cluster, and it has another there',
+      seen: ofDots('prod-eu'),
+      says: 'Applying NotCreated',
+      does: ask,
     },
     {
       when: "another's apply has the name",
@@ -265,6 +280,7 @@ describe('what becomes of EKS', () => {
       'EKSApplied',
       'CAPTControlPlane rich/demo',
     ],
+    ['what to name it in EKS', ofDots(undefined), 'Available', 'set spec.eksClusterName'],
     ['what lacks a Cluster', { ...waitingSeen, cluster: 'none' }, 'Ready', 'spec.controlPlaneRef'],
     [
       'how to go back',

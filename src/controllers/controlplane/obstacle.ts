@@ -1,5 +1,5 @@
 // What keeps Terraform from being asked for EKS, or for a change of it. While there is such a thing the apply stays as it is. Pure.
-import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { CAPTControlPlane, isNameInEks } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { tellKey, tellObject } from '../../api/resource.ts'
@@ -76,8 +76,13 @@ function networkLost({ controlPlane, network, eks }: Seen, cluster: Cluster): Sa
 }
 
 function nameLost({ controlPlane, claimedBy, taken }: Seen): Said | undefined {
+  const name = eksNameOf(controlPlane)
+  if (!isNameInEks(name)) {
+    const message = `the Cluster is called ${name}, and EKS allows only letters, digits, - and _ in a name: set spec.eksClusterName`
+    return say('EKSApplied', 'NameInvalid', message)
+  }
   if (claimedBy) {
-    const message = `CAPTControlPlane ${tellKey(claimedBy)} has a cluster ${eksNameOf(controlPlane)} in that account and region: set spec.eksClusterName to another name`
+    const message = `CAPTControlPlane ${tellKey(claimedBy)} has a cluster ${name} in that account and region: set spec.eksClusterName to another name`
     return say('EKSApplied', 'NameClaimed', message)
   }
   if (!taken) return undefined

@@ -76,4 +76,6 @@ test('it is made once for an account, belongs to nobody and is never destroyed w
   expect(text).not.toContain('ownerReferences')
   expect(text).not.toContain('cluster-name')
   expect(spotRoleApplyName(wants())).toBe('spot-role-default')
+  const long = { ...acme, name: 'a'.repeat(253) }
+  expect(spotRoleApplyName(wants({ providerConfigRef: long }))).toMatch(/^spot-role-a{32}-[0-9a-f]{20}$/)
 })

@@ -2,6 +2,7 @@
 // EKS is built, never deleted with a cluster. Pure.
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary } from '../../api/condition.ts'
+import { applyNamed } from '../../api/name.ts'
 import { isWithin } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
@@ -15,7 +16,7 @@ export function isSpotRoleWanted({ spec }: CAPTControlPlane): boolean {
 }
 
 export function spotRoleApplyName({ spec }: CAPTControlPlane): string {
-  return `spot-role-${spec.providerConfigRef?.name ?? 'default'}`
+  return applyNamed(`spot-role-${spec.providerConfigRef?.name ?? 'default'}`)
 }
 
 export interface SpotRole {
