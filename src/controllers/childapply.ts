@@ -1,6 +1,6 @@
 // An apply that a controller makes for its own object: how it is asked for, whose it is, and how far it is. Pure.
 import { hashOf } from '../api/canonical.ts'
-import { clusterNameLabel } from '../api/contract.ts'
+import { clusterNameLabel, watchFilterLabel } from '../api/contract.ts'
 import { annotations, labels } from '../api/keys.ts'
 import { type JsonRecord, mergePatch } from '../api/record.ts'
 import { apiVersionOf, beside, groupOf, type KubeObject, type OwnerReference, tellObject } from '../api/resource.ts'
@@ -14,24 +14,35 @@ export interface Wish {
   readonly name: string
   readonly cluster?: string // none: it is for more than one
   readonly owner?: KubeObject // none: it outlives whoever asks for it
+  readonly watchFilter?: string | undefined // none: that of whoever asks for it
   readonly spec: Partial<Apply['spec']> & Pick<Apply['spec'], 'templateRef'>
 }
 
-export function ask(subject: KubeObject, { name, cluster, owner, spec }: Wish): Effect {
+// The manager that looks after whoever asks is to look after it, too.
+export function ask(subject: KubeObject, { name, cluster, owner, watchFilter, spec }: Wish): Effect {
   const { namespace } = subject.metadata
+  const filter = watchFilter ?? watchFilterOf(subject)
+  const marks = {
+    ...(cluster !== undefined && { [clusterNameLabel]: cluster, [labels.cluster]: cluster }),
+    ...(filter !== undefined && { [watchFilterLabel]: filter }),
+  }
   const object = {
     apiVersion: apiVersionOf(WorkspaceTemplateApply),
     kind: WorkspaceTemplateApply.kind,
     metadata: {
       name,
       ...(namespace !== undefined && { namespace }),
-      ...(cluster !== undefined && { labels: { [clusterNameLabel]: cluster, [labels.cluster]: cluster } }),
-      annotations: { [annotations.revision]: hashOf(spec) }, // wishes can become fewer
+      ...(Object.keys(marks).length > 0 && { labels: marks }),
+      annotations: { [annotations.revision]: hashOf(filter === undefined ? spec : { spec, filter }) }, // wishes can become fewer
       ...(owner && { ownerReferences: [ownedBy(owner)] }),
     },
     spec,
   }
   return { do: 'apply', resource: WorkspaceTemplateApply, object }
+}
+
+export function watchFilterOf({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[watchFilterLabel]
 }
 
 export function ownedBy({ apiVersion, kind, metadata: { name, uid = '' } }: KubeObject): OwnerReference {

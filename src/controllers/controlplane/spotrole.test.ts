@@ -79,3 +79,14 @@ test('it is made once for an account, belongs to nobody and is never destroyed w
   const long = { ...acme, name: 'a'.repeat(253) }
   expect(spotRoleApplyName(wants({ providerConfigRef: long }))).toMatch(/^spot-role-a{32}-[0-9a-f]{20}$/)
 })
+
+test('managers that look after different clusters do not fight for it', () => {
+  const filtered = (value: string) => ({ metadata: { labels: { 'cluster.x-k8s.io/watch-filter': value } } })
+  const asks = (by: object, found: object) =>
+    spotRoleOf(but(wants(), by), but(of(undefined, 'done'), found)).effects.map((each) =>
+      each.do === 'apply' ? each.object.metadata.labels : undefined,
+    )
+  expect(asks(filtered('blue'), {})).toEqual([filtered('blue').metadata.labels])
+  expect(asks(filtered('green'), filtered('blue'))).toEqual([filtered('blue').metadata.labels])
+  expect(asks({}, filtered('blue'))).toEqual([filtered('blue').metadata.labels])
+})

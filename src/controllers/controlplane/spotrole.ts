@@ -7,7 +7,7 @@ import { isWithin } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect } from '../../runtime/plan.ts'
-import { ask, runOf } from '../childapply.ts'
+import { ask, runOf, watchFilterOf } from '../childapply.ts'
 
 const say = vocabulary(CAPTControlPlane.words)
 
@@ -34,6 +34,8 @@ export function spotRoleOf(controlPlane: CAPTControlPlane, apply: WorkspaceTempl
   }
   const wish = ask(controlPlane, {
     name: spotRoleApplyName(controlPlane),
+    // Managers that share it do not fight for it: it stays with the first.
+    watchFilter: apply && watchFilterOf(apply),
     spec: {
       templateRef: { name: 'spot-role-create' },
       retainOnDelete: true,
