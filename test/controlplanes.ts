@@ -6,7 +6,7 @@ import type { JsonRecord } from '../src/api/record.ts'
 import type { KubeObject } from '../src/api/resource.ts'
 import { seal } from '../src/api/sealed.ts'
 import type { WorkspaceTemplateApply } from '../src/api/workspacetemplateapply.ts'
-import type { Seen as SeenOfNetwork } from '../src/controllers/captcluster/decide.ts'
+import type { Seen as SeenOfNetwork } from '../src/controllers/captcluster/seen.ts'
 import { ownedBy } from '../src/controllers/childapply.ts'
 import { finalizer } from '../src/controllers/controlplane/finalizer.ts'
 import type { Copy, Credential, Secrets, Seen } from '../src/controllers/controlplane/seen.ts'
@@ -112,6 +112,7 @@ export const aVpc = (run: Run, outputs: JsonRecord | undefined = run === 'done' 
 
 export const unbuilt: SeenOfNetwork = {
   captCluster: network,
+  now,
   cluster,
   controlPlane,
   apply: undefined,

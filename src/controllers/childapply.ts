@@ -112,6 +112,12 @@ export function leave(
   return { effects: letGo(apply, isRetained), why: `waits for ${tellObject(apply)}: ${told || 'it is told to go'}` }
 }
 
+// What it asks Terraform for now.
+export function askedOf(apply: Apply | undefined, variable: string): string | undefined {
+  const value = apply?.spec.variables?.[variable]
+  return typeof value === 'string' ? value : undefined
+}
+
 // How its last run went: whether what it builds is there is another question.
 export interface Run {
   readonly is: 'done' | 'running' | 'failed' | 'held'

@@ -1,9 +1,10 @@
 // A manager that looks only after labelled objects, on an API server in memory: what its own controllers make is among them.
 import { expect, onTestFinished, test } from 'vitest'
-import { cluster, network } from '../../test/controlplanes.ts'
+import { cluster, controlPlane, network } from '../../test/controlplanes.ts'
 import { apiInMemory } from '../../test/struck.ts'
 import { until } from '../../test/until.ts'
 import { CAPTCluster } from '../api/captcluster.ts'
+import { CAPTControlPlane } from '../api/captcontrolplane.ts'
 import { watchFilterLabel } from '../api/contract.ts'
 import { Cluster } from '../api/neighbours.ts'
 import { keyOf } from '../api/resource.ts'
@@ -25,6 +26,7 @@ test('a manager with --watch-filter looks after the applies of the clusters that
   const labelled = { ...network, metadata: { ...network.metadata, labels: { [watchFilterLabel]: 'blue' } } }
   objects.put(Cluster, cluster)
   objects.put(CAPTCluster, labelled)
+  objects.put(CAPTControlPlane, controlPlane)
   const cache = createCache({ client, clock: systemClock, random: Math.random, trouble() {} })
   const manager = createManager({
     controllers: controllersOf(settingsOf([]).settings, nowhere),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { now } from '../../../test/applies.ts'
 import {
   anApply,
   aVpc,
@@ -15,15 +16,18 @@ import {
 } from '../../../test/controlplanes.ts'
 import { CAPTCluster } from '../../api/captcluster.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
-import { decide, type Seen } from './decide.ts'
+import { decide } from './decide.ts'
+import type { Seen } from './seen.ts'
 
 const vpcId = 'vpc-0123456789abcdef0'
 const known = but(network, { status: { vpcId, initialization: { provisioned: true } } })
 const seen = (more: Partial<Seen>): Seen => ({ ...unbuilt, ...more })
 const built = seen({ captCluster: known, apply: aVpc('done') })
+const later = (run: 'running' | 'failed' | 'held') => but(aVpc(run), { status: { applied: true } })
 const existing = but(network, {
   spec: { vpcTemplateRef: undefined, existingVpcId: vpcId, existingSubnets: { private: ['subnet-0123456789abcdef0'] } },
 })
+const justBorn = but(network, { metadata: { creationTimestamp: '2026-11-16T11:59:57Z' } })
 const paused = but(cluster, { spec: { paused: true } })
 const retainedApply = but(aVpc('done'), { spec: { retainOnDelete: true } })
 const ask = 'apply demo-vpc'
@@ -91,19 +95,19 @@ describe('while it is to stay', () => {
     },
     {
       when: 'a later change runs',
-      seen: { ...built, apply: aVpc('running') },
+      seen: { ...built, apply: later('running') },
       says: 'Provisioned VPCCreated',
       does: `${ask}, tell VPCCreated`,
     },
     {
       when: 'a later change fails',
-      seen: { ...built, apply: aVpc('failed') },
+      seen: { ...built, apply: later('failed') },
       says: 'Provisioned VPCCreationFailed',
       does: `${ask}, tell VPCCreationFailed`,
     },
     {
       when: 'a later change is held',
-      seen: { ...built, apply: aVpc('held') },
+      seen: { ...built, apply: later('held') },
       says: 'Provisioned VPCCreationFailed',
       does: `${ask}, tell VPCCreationFailed`,
     },
@@ -122,6 +126,36 @@ describe('while it is to stay', () => {
     {
       when: 'somebody has deleted the apply',
       seen: { ...built, apply: undefined },
+      says: 'NotProvisioned VPCCreating',
+      does: ask,
+    },
+    {
+      when: 'one that was deleted is built again',
+      seen: { ...built, apply: aVpc('running') },
+      says: 'NotProvisioned VPCCreating',
+      does: ask,
+    },
+    {
+      when: 'one that was deleted cannot be built again',
+      seen: { ...built, apply: aVpc('failed') },
+      says: 'NotProvisioned VPCCreationFailed',
+      does: `${ask}, tell VPCCreationFailed`,
+    },
+    {
+      when: 'the control plane may come any moment, which names the cluster',
+      seen: seen({ captCluster: justBorn, controlPlane: 'missing' }),
+      says: 'NotProvisioned VPCCreating',
+      does: '',
+    },
+    {
+      when: 'the control plane does not come',
+      seen: seen({ controlPlane: 'missing' }),
+      says: 'NotProvisioned VPCCreating',
+      does: ask,
+    },
+    {
+      when: 'it is new, and its control plane is of another provider',
+      seen: seen({ captCluster: justBorn, controlPlane: undefined }),
       says: 'NotProvisioned VPCCreating',
       does: ask,
     },
@@ -177,8 +211,8 @@ describe('while it is to stay', () => {
     const [, vpc] = decide(built).conditions
     const captCluster = but(known, { status: { conditions: [{ ...vpc, lastTransitionTime: '' }] } })
     expect(doesOf(decide({ ...built, captCluster }))).toBe(ask)
-    expect(doesOf(decide({ ...built, captCluster, apply: aVpc('running') }))).toBe(ask)
-    expect(doesOf(decide({ ...built, captCluster, apply: aVpc('failed') }))).toBe(`${ask}, tell VPCCreationFailed`)
+    expect(doesOf(decide({ ...built, captCluster, apply: later('running') }))).toBe(ask)
+    expect(doesOf(decide({ ...built, captCluster, apply: later('failed') }))).toBe(`${ask}, tell VPCCreationFailed`)
   })
 
   test('a Cluster that is gone destroys nothing', () => {
@@ -195,6 +229,9 @@ const wishOf = (plan: Plan) => {
   const wish = plan.effects.find((each) => each.do === 'apply')
   return wish?.object as unknown as { metadata: Record<string, unknown>; spec: Record<string, unknown> }
 }
+
+const named = (eksClusterName: string) => but(controlPlane, { spec: { eksClusterName } })
+const askedFor = (cluster_name: string) => but(aVpc('done'), { spec: { variables: { cluster_name } } })
 
 describe('what Terraform is asked for', () => {
   test('the VPC of that cluster, in that region, as ours', () => {
@@ -242,6 +279,21 @@ describe('what Terraform is asked for', () => {
       destructiveChanges: 'Hold',
       retainOnDelete: true,
     })
+  })
+
+  test.each<[string, Partial<Seen>, string]>([
+    ['that of the Cluster', {}, 'demo'],
+    ['the one that the control plane says', { controlPlane: named('demo-eks') }, 'demo-eks'],
+    [
+      'what it was, once the control plane is gone',
+      { controlPlane: 'missing', apply: askedFor('demo-eks') },
+      'demo-eks',
+    ],
+    ['what is said anew', { controlPlane: named('other'), apply: askedFor('demo-eks') }, 'other'],
+    ['that of the Cluster, when nobody has said one', { controlPlane: 'missing' }, 'demo'],
+    ['that of the Cluster, under another provider', { controlPlane: undefined, apply: askedFor('x') }, 'demo'],
+  ])('for a cluster whose name in EKS is %s', (_, more, name) => {
+    expect(wishOf(decide(seen(more))).spec['variables']).toMatchObject({ cluster_name: name })
   })
 
   test('under the name that the predecessor wrote down', () => {
@@ -393,6 +445,12 @@ describe('what Cluster API reads', () => {
     expect(zones?.map(({ name }) => name)).toEqual(names)
   })
 
+  test('has no VPC that is gone, and stays provisioned', () => {
+    const { status } = decide({ ...built, apply: aVpc('running') })
+    expect(status).toMatchObject({ ready: false, vpcId: null })
+    expect(status).not.toHaveProperty('initialization')
+  })
+
   test('has nothing of failures that the predecessor left there for good', () => {
     const captCluster = but(known, { status: { failureReason: 'VPCReconciliationFailed', failureMessage: 'x' } })
     expect(decide({ ...built, captCluster }).status).toMatchObject({ failureReason: null, failureMessage: null })
@@ -418,6 +476,7 @@ const every: readonly Seen[] = [network, known, existing, but(network, { spec: {
           (apply ? [undefined] : [undefined, aVpc('done')]).flatMap((taken) =>
             ([undefined, 'missing', controlPlane] as const).map((beside) => ({
               captCluster: but(object, mark),
+              now,
               cluster: of,
               apply,
               taken,
@@ -430,6 +489,10 @@ const every: readonly Seen[] = [network, known, existing, but(network, { spec: {
 )
 const isLeaving = ({ captCluster: { metadata } }: Seen) => metadata.deletionTimestamp !== undefined
 const isDoing = ({ effects }: Plan, what: Effect['do']) => effects.some((each) => each.do === what)
+
+test('it looks again when the control plane has not come', () => {
+  expect(decide(seen({ captCluster: justBorn, controlPlane: 'missing' })).wake).toEqual({ afterSeconds: 7 })
+})
 
 test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
   ['it acts or says why it waits', ({ effects, conditions }) => effects.length + conditions.length > 0],

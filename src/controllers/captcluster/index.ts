@@ -8,7 +8,8 @@ import type { Read } from '../../runtime/cache.ts'
 import { applies, controller, deletes, gets, itself, mapped, ownerOf } from '../../runtime/controller.ts'
 import { refTo, sortOut } from '../childapply.ts'
 import { namedBy, ofCluster, ownerClusterOf, ownerKeyOf } from '../ownercluster.ts'
-import { decide, networkApplyName } from './decide.ts'
+import { decide } from './decide.ts'
+import { networkApplyName } from './vpc.ts'
 
 export const captClusterController = controller({
   name: 'captcluster',
@@ -26,11 +27,12 @@ export const captClusterController = controller({
     deletes(WorkspaceTemplateApply),
     gets(WorkspaceTemplateApply),
   ],
-  observe(read, captCluster: CAPTCluster) {
+  observe(read, captCluster: CAPTCluster, live) {
     const cluster = ownerClusterOf(read, captCluster)
     const found = read.get(WorkspaceTemplateApply, refTo(captCluster, networkApplyName(captCluster)).key)
     return {
       captCluster,
+      now: live.now(),
       cluster,
       controlPlane:
         typeof cluster === 'object' ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane) : 'missing',

@@ -5,8 +5,8 @@ import type { Cluster } from '../../api/neighbours.ts'
 import type { JsonRecord } from '../../api/record.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect } from '../../runtime/plan.ts'
-import { networkApplyName } from '../captcluster/decide.ts'
-import { ask } from '../childapply.ts'
+import { networkApplyName } from '../captcluster/vpc.ts'
+import { ask, askedOf } from '../childapply.ts'
 import { ownerKeyOf } from '../ownercluster.ts'
 import type { Seen } from './seen.ts'
 
@@ -38,12 +38,6 @@ export function regionOf({ controlPlane, network, cluster, eks }: Placed): strin
   const noted = typeof cluster === 'object' ? cluster.metadata.annotations?.[regionAnnotation] : undefined
   const ofNetwork = network === 'missing' ? askedOf(eks, 'region') : network?.spec.region
   return controlPlane.spec.controlPlaneConfig?.region ?? ofNetwork ?? noted
-}
-
-// What an apply asks Terraform for now.
-export function askedOf(eks: WorkspaceTemplateApply | undefined, variable: string): string | undefined {
-  const value = eks?.spec.variables?.[variable]
-  return typeof value === 'string' ? value : undefined
 }
 
 export function askForEks(seen: Seen, cluster: Cluster, version: string): Effect {
