@@ -6,6 +6,7 @@ import type { JsonRecord } from '../src/api/record.ts'
 import type { KubeObject } from '../src/api/resource.ts'
 import { seal } from '../src/api/sealed.ts'
 import type { WorkspaceTemplateApply } from '../src/api/workspacetemplateapply.ts'
+import { usualAccount } from '../src/controllers/account.ts'
 import type { Seen as SeenOfNetwork } from '../src/controllers/captcluster/seen.ts'
 import { ownedBy } from '../src/controllers/childapply.ts'
 import { finalizer } from '../src/controllers/controlplane/finalizer.ts'
@@ -182,6 +183,7 @@ export const waitingSeen: Seen = {
   network: but(network, { status: { vpcId: 'vpc-0123456789abcdef0', initialization: { provisioned: true } } }),
   eks: undefined,
   taken: undefined,
+  accountOfTemplate: usualAccount,
   spotRole: undefined,
   claimedBy: undefined,
   secrets: noSecrets,

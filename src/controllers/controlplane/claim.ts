@@ -2,9 +2,9 @@
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { beside, type Key, keyOf, tellKey } from '../../api/resource.ts'
-import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
+import { accountOfTemplate, usualAccount } from '../account.ts'
 import { namedBy, ownerClusterOf } from '../ownercluster.ts'
 import { eksApplyName, eksNameOf, regionOf } from './eks.ts'
 
@@ -23,14 +23,14 @@ export function claimedBy(read: Read, controlPlane: CAPTControlPlane): Key | und
 // Where the name would be: whose account that is, only the name of a ProviderConfig tells.
 function claimOf(read: Read, controlPlane: CAPTControlPlane): string {
   const { namespace = '' } = controlPlane.metadata
-  const { workspaceTemplateRef: template, providerConfigRef } = controlPlane.spec
   const cluster = ownerClusterOf(read, controlPlane)
   const network = typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : 'missing'
   const eks = read.get(WorkspaceTemplateApply, beside(controlPlane, eksApplyName(controlPlane)))
-  const key = { name: template.name, namespace: template.namespace ?? namespace }
-  const config = providerConfigRef ?? read.get(WorkspaceTemplate, key)?.spec.template.spec.providerConfigRef
-  const whose = config?.kind === 'ProviderConfig' ? namespace : ''
-  return [regionOf({ controlPlane, network, cluster, eks }) ?? '', whose, config?.name ?? 'default'].join('/')
+  const { providerConfigRef, workspaceTemplateRef } = controlPlane.spec
+  const { kind, name } =
+    providerConfigRef ?? accountOfTemplate(read, controlPlane, workspaceTemplateRef) ?? usualAccount
+  const whose = kind === 'ProviderConfig' ? namespace : ''
+  return [regionOf({ controlPlane, network, cluster, eks }) ?? '', whose, name].join('/')
 }
 
 // Who has written its name down holds it.

@@ -187,6 +187,7 @@ const situations: fc.Arbitrary<Seen> = fc.record({
     but(anEks('done'), { status: { conditions: undefined } }),
   ),
   taken: one(undefined, anEks('done')),
+  accountOfTemplate: one(undefined, { kind: 'ClusterProviderConfig', name: 'default' }),
   spotRole: one(undefined, spot('failed'), spot('done')),
   claimedBy: one(undefined, { name: 'x' }),
   secrets: fc.record({

@@ -3,7 +3,7 @@ import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { clusterSecretType } from '../../api/contract.ts'
 import { Secret } from '../../api/neighbours.ts'
-import { type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { beside, type Key, keyOf, tellKey } from '../../api/resource.ts'
 import { crossplane } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
@@ -17,7 +17,7 @@ import { decide } from './decide.ts'
 import { eksNameOf } from './eks.ts'
 import { observe } from './observe.ts'
 import type { Outside } from './outside.ts'
-import { isSpotRoleWanted, spotRoleApplyName } from './spotrole.ts'
+import { isSpotRole, isSpotRoleWanted } from './spotrole.ts'
 
 export function controlPlaneController(outside: Outside): Controller {
   return controller({
@@ -28,7 +28,7 @@ export function controlPlaneController(outside: Outside): Controller {
       mapped(CAPTControlPlane, itAndItsRivals, { indexes }),
       ownerOf(WorkspaceTemplateApply),
       mapped(WorkspaceTemplateApply, thoseWaitingForSpotRole),
-      mapped(WorkspaceTemplate, nobody),
+      mapped(WorkspaceTemplate, thoseWaitingForAccount),
       ofCluster('controlPlaneRef'),
       mapped(CAPTCluster, besideNetwork),
       // Neither watch knows any bytes.
@@ -49,13 +49,19 @@ export function controlPlaneController(outside: Outside): Controller {
   })
 }
 
-const bySpotRole = 'spotrole'
+const bySpotRole = 'spotrole' // those that want one, by namespace
+const byAccount = 'account' // those for whose role a template says in which account, by it
 const byCluster = 'cluster'
 
 const indexes: Indexes<CAPTControlPlane> = {
   [byEksName]: (controlPlane) => [eksNameOf(controlPlane)],
-  [bySpotRole]: (controlPlane) =>
-    isSpotRoleWanted(controlPlane) ? [tellKey({ ...keyOf(controlPlane), name: spotRoleApplyName(controlPlane) })] : [],
+  [bySpotRole]: (controlPlane) => (isSpotRoleWanted(controlPlane) ? [controlPlane.metadata.namespace ?? ''] : []),
+  [byAccount]: (controlPlane) => {
+    const { providerConfigRef, workspaceTemplateRef: template } = controlPlane.spec
+    const isSaid = providerConfigRef !== undefined || !isSpotRoleWanted(controlPlane)
+    const { name, namespace } = template
+    return isSaid ? [] : [tellKey(namespace === undefined ? beside(controlPlane, name) : { name, namespace })]
+  },
   [byCluster]: (controlPlane) => {
     const key = ownerKeyOf(controlPlane)
     return key ? [tellKey(key)] : []
@@ -68,7 +74,11 @@ function itAndItsRivals(controlPlane: CAPTControlPlane, _: unknown, read: Read):
 }
 
 function thoseWaitingForSpotRole(apply: WorkspaceTemplateApply, _: unknown, read: Read): readonly Key[] {
-  return read.keysAt(CAPTControlPlane, bySpotRole, tellKey(keyOf(apply)))
+  return isSpotRole(apply) ? read.keysAt(CAPTControlPlane, bySpotRole, apply.metadata.namespace ?? '') : []
+}
+
+function thoseWaitingForAccount(template: WorkspaceTemplate, _: unknown, read: Read): readonly Key[] {
+  return read.keysAt(CAPTControlPlane, byAccount, tellKey(keyOf(template)))
 }
 
 function besideNetwork(network: CAPTCluster, _: unknown, read: Read): readonly Key[] {
@@ -93,5 +103,3 @@ function thoseOfConnection({ metadata }: Secret, _: unknown, read: Read): readon
   const key = { namespace, name: whose }
   return [key, ...read.keysAt(CAPTControlPlane, byCluster, tellKey(key))]
 }
-
-const nobody = () => []

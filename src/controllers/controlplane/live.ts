@@ -19,7 +19,7 @@ const say = vocabulary(CAPTControlPlane.words)
 export function live(seen: Seen, cluster: Cluster): Plan {
   const { controlPlane } = seen
   const walk = walkOf(controlPlane, seen.eks)
-  const spotRole = spotRoleOf(controlPlane, seen.spotRole)
+  const spotRole = spotRoleOf(seen)
   const built = buildOf(seen, cluster, walk, spotRole)
   const access = accessOf(seen, cluster, built.run)
   const available = tellAvailable(built, access)

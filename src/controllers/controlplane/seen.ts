@@ -6,6 +6,7 @@ import type { Key } from '../../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import type { Material, Role } from '../../secrets/copies.ts'
+import type { Account } from '../account.ts'
 import type { Found } from '../childapply.ts'
 import type { Named, OwnerCluster } from '../ownercluster.ts'
 
@@ -16,6 +17,7 @@ export interface Seen {
   readonly network: Named<CAPTCluster> // of the same Cluster; undefined: another provider looks after it
   readonly eks: Found['apply'] // ours
   readonly taken: Found['taken'] // somebody else's of that name
+  readonly accountOfTemplate: Account | undefined // what its template says; undefined: that is not there
   readonly spotRole: WorkspaceTemplateApply | undefined
   readonly claimedBy: Key | undefined // another control plane that has the name in EKS already
   readonly secrets: Secrets
