@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { anEks, but, cluster, controlPlane, existing, network, ofCP, waitingSeen } from '../../../test/controlplanes.ts'
-import { askForEks, connectionName, eksApplyName, eksNameOf, regionOf } from './eks.ts'
+import type { JsonRecord } from '../../api/record.ts'
+import { askForEks, connectionName, eksApplyName, eksNameOf, regionOf, servicesOf } from './eks.ts'
 import type { Seen } from './seen.ts'
 
 const wish = (seen: Seen, of = cluster) => {
@@ -8,6 +9,10 @@ const wish = (seen: Seen, of = cluster) => {
   if (effect.do !== 'apply') throw new Error(effect.do)
   return effect.object as unknown as { metadata: object; spec: Record<string, unknown> }
 }
+
+const of = (range: string) => ({ services: { cidrBlocks: [range] } })
+const asking = (run: 'new' | 'failed' | 'done') =>
+  but(anEks(run), { spec: { variables: { service_ipv4_cidr: '10.96.0.0/16' } } })
 
 describe('what Terraform is asked for', () => {
   test('EKS in the network that was built, whose outputs are followed', () => {
@@ -95,6 +100,21 @@ describe('what Terraform is asked for', () => {
       service_ipv4_cidr: '10.96.0.0/12',
       pod_cidr_blocks: ['10.0.0.0/16'],
     })
+  })
+
+  test.each<[string, object, object, string | undefined, string]>([
+    ['what is wanted, before Terraform was run', asking('new'), of('10.97.0.0/16'), '10.97.0.0/16', ''],
+    ['what it was', asking('done'), of('10.96.0.0/16'), '10.96.0.0/16', ''],
+    ['what it was, though nobody says so any more', asking('done'), {}, '10.96.0.0/16', ''],
+    ['what it was, though another is wanted', asking('done'), of('10.97.0.0/16'), '10.96.0.0/16', 'to 10.97.0.0/16'],
+    ['what it was, as long as it may be there', asking('failed'), of('10.97.0.0/16'), '10.96.0.0/16', 'asks for'],
+    ['what EKS chose', anEks('done'), of('10.97.0.0/16'), undefined, 'the range they were given'],
+  ])('with a range of Services that is %s', (_, eks, clusterNetwork, range, notFollowed) => {
+    const seen = { ...waitingSeen, eks } as Seen
+    const named = but(cluster, { spec: { clusterNetwork } })
+    expect((wish(seen, named).spec['variables'] as JsonRecord)['service_ipv4_cidr']).toBe(range)
+    expect(servicesOf(seen, named).notFollowed).toContain(notFollowed)
+    expect(servicesOf(seen, named).notFollowed === '').toBe(notFollowed === '')
   })
 
   test("from the network's apply under the name that the predecessor wrote down", () => {

@@ -8,6 +8,7 @@ import type { Effect } from '../../runtime/plan.ts'
 import { networkApplyName } from '../captcluster/vpc.ts'
 import { ask, askedOf } from '../childapply.ts'
 import { ownerKeyOf } from '../ownercluster.ts'
+import { isBegun } from './begun.ts'
 import type { Seen } from './seen.ts'
 
 // The one that the predecessor wrote down is found under its old name.
@@ -62,9 +63,7 @@ export function askForEks(seen: Seen, cluster: Cluster, version: string): Effect
 
 function ownVariables(seen: Seen, cluster: Cluster, version: string): JsonRecord {
   const { controlPlane } = seen
-  const { endpointAccess, addons, upgradePolicy, serviceIPv4CIDR } = controlPlane.spec.controlPlaneConfig ?? {}
-  const { services, pods } = cluster.spec?.clusterNetwork ?? {}
-  const ofServices = services?.cidrBlocks?.find((each) => !each.includes(':'))
+  const { endpointAccess, addons, upgradePolicy } = controlPlane.spec.controlPlaneConfig ?? {}
   return given({
     cluster_name: eksNameOf(controlPlane),
     kubernetes_version: version,
@@ -75,10 +74,27 @@ function ownVariables(seen: Seen, cluster: Cluster, version: string): JsonRecord
     endpoint_public_access_cidrs: endpointAccess?.publicCIDRs,
     addons: addons && Object.fromEntries(addons.map((each) => [each.name, addonOf(each)])),
     upgrade_policy: upgradePolicy?.toUpperCase(),
-    service_ipv4_cidr: serviceIPv4CIDR ?? ofServices,
-    pod_cidr_blocks: pods?.cidrBlocks,
+    service_ipv4_cidr: servicesOf(seen, cluster).range,
+    pod_cidr_blocks: cluster.spec?.clusterNetwork?.pods?.cidrBlocks,
     environment: 'production', // as the predecessor said to every template
   })
+}
+
+interface Services {
+  readonly range: string | undefined // undefined: the template decides, or EKS
+  readonly notFollowed: string // why it is not the one that is wanted
+}
+
+// A cluster keeps its range for ever: another one would replace it. Cluster API lets the Cluster's be changed.
+export function servicesOf({ controlPlane, eks }: Pick<Seen, 'controlPlane' | 'eks'>, cluster: Cluster): Services {
+  const own = controlPlane.spec.controlPlaneConfig?.serviceIPv4CIDR
+  const wanted = own ?? cluster.spec?.clusterNetwork?.services?.cidrBlocks?.find((each) => !each.includes(':'))
+  if (!isBegun(eks)) return { range: wanted, notFollowed: '' }
+  const range = askedOf(eks, 'service_ipv4_cidr')
+  if (wanted === undefined || wanted === range) return { range, notFollowed: '' }
+  const where = own === undefined ? "the Cluster's spec.clusterNetwork.services" : 'serviceIPv4CIDR'
+  const notFollowed = `Services stay in ${range ?? 'the range they were given'}: EKS cannot change it to ${wanted}, which ${where} asks for`
+  return { range, notFollowed }
 }
 
 // By names that the EKS module of terraform-aws-modules has for them.

@@ -7,6 +7,7 @@ import {
   building,
   built,
   but,
+  cluster,
   eksOutputs,
   ensure,
   existing,
@@ -35,6 +36,7 @@ const asking = (variables: object) =>
 const [owner] = waitingSeen.controlPlane.metadata.ownerReferences ?? []
 const ofDots = (eksClusterName: string | undefined) =>
   ofCP(waitingSeen, { metadata: { ownerReferences: [{ ...owner, name: 'prod.eu' }] }, spec: { eksClusterName } })
+const ranged = but(cluster, { spec: { clusterNetwork: { services: { cidrBlocks: ['10.97.0.0/16'] } } } })
 const networkSaying = (reason: string) =>
   but(network, { status: { conditions: [condition('VPCReady', 'False', reason, { message: 'why' })] } })
 
@@ -183,6 +185,34 @@ describe('what becomes of EKS', () => {
       does: ask,
     },
     {
+      when: 'Terraform is at work again after a long time in which it failed',
+      seen: {
+        ...building,
+        now: new Date('2026-11-16T12:29:00Z'),
+        eks: but(anEks('running'), { status: { applyingSince: '2026-11-16T12:28:00Z' } }),
+      },
+      says: 'Applying NotCreated',
+      does: ask,
+    },
+    {
+      when: 'a first run at another version fails',
+      seen: ofCP({ ...waitingSeen, eks: anEks('failed') }, { spec: { version: 'v1.36.0' } }),
+      says: 'TerraformFailed NotCreated',
+      does: ask,
+    },
+    {
+      when: 'an older version is asked for while it is built',
+      seen: ofCP(building, { spec: { version: 'v1.33.0' } }),
+      says: 'DowngradeNotAllowed NotCreated',
+      does: ask,
+    },
+    {
+      when: 'the Cluster changes the range of Services',
+      seen: { ...serving, cluster: ranged },
+      says: 'Converged Available',
+      does: ask,
+    },
+    {
       when: 'Terraform failed',
       seen: { ...waitingSeen, eks: anEks('failed') },
       says: 'TerraformFailed NotCreated',
@@ -281,6 +311,35 @@ describe('what becomes of EKS', () => {
       'CAPTControlPlane rich/demo',
     ],
     ['what to name it in EKS', ofDots(undefined), 'Available', 'set spec.eksClusterName'],
+    ['what EKS cannot change', { ...serving, cluster: ranged }, 'EKSApplied', 'EKS cannot change it to 10.97.0.0/16'],
+    [
+      'what it waits for before the next version',
+      ofCP({ ...waitingSeen, eks: anEks('failed') }, { spec: { version: 'v1.36.0' } }),
+      'EKSApplied',
+      'VpcLimitExceeded. EKS may run Kubernetes 1.34 already: 1.36 is asked for once that has converged',
+    ],
+    [
+      'what it was begun with',
+      ofCP(building, { spec: { version: 'v1.33.0' } }),
+      'EKSApplied',
+      'EKS was asked for 1.34, and 1.33 is older',
+    ],
+    [
+      'how long it is not done',
+      { ...building, now: new Date('2026-11-16T12:29:00Z') },
+      'EKSApplied',
+      'not done for more than 30 minutes',
+    ],
+    [
+      'how long Terraform is at work',
+      {
+        ...building,
+        now: new Date('2026-11-16T12:59:00Z'),
+        eks: but(anEks('running'), { status: { applyingSince: '2026-11-16T12:28:00Z' } }),
+      },
+      'EKSApplied',
+      'at work for more than 30 minutes',
+    ],
     ['what lacks a Cluster', { ...waitingSeen, cluster: 'none' }, 'Ready', 'spec.controlPlaneRef'],
     [
       'how to go back',

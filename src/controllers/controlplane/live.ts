@@ -4,9 +4,10 @@ import { type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isRecord, type JsonRecord, mergePatch } from '../../api/record.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
-import { noFailure, oldStatusOf, type Run, runOf } from '../childapply.ts'
+import { askedOf, noFailure, oldStatusOf, type Run, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
-import { askForEks, eksNameOf } from './eks.ts'
+import { tellApplied } from './applied.ts'
+import { askForEks, eksNameOf, servicesOf } from './eks.ts'
 import { type Access, accessOf, soonest } from './kubeconfigs.ts'
 import { latenessOf } from './lateness.ts'
 import { obstacleTo } from './obstacle.ts'
@@ -96,9 +97,14 @@ function asked(seen: Seen, cluster: Cluster, walk: Walk): Built {
   const run = runOf(eks)
   const minutes = controlPlane.spec.controlPlaneConfig?.timeouts?.controlPlaneTimeout ?? 30
   const { isLate, inSeconds } = latenessOf(run.sinceMs, minutes, now)
-  const lateAfterSeconds = run.is === 'running' && !isLate ? inSeconds : undefined
-  const isAsked = eks.spec.variables?.['kubernetes_version'] === walk.next
-  return { effects, run, said: tellRun(walk, run, { isLate, minutes, isAsked }), lateAfterSeconds }
+  const said = tellApplied({
+    walk,
+    isStepAsked: askedOf(eks, 'kubernetes_version') === walk.next,
+    run,
+    lateAfter: isLate ? minutes : undefined,
+    notFollowed: servicesOf(seen, cluster).notFollowed,
+  })
+  return { effects, run, said, lateAfterSeconds: run.is === 'running' && !isLate ? inSeconds : undefined }
 }
 
 // The name in EKS is written down before it is used: it can never change.
@@ -106,29 +112,6 @@ function claim(controlPlane: CAPTControlPlane): readonly Effect[] {
   if (controlPlane.spec.eksClusterName !== undefined) return []
   const change = { spec: { eksClusterName: eksNameOf(controlPlane) } }
   return [{ do: 'patch', resource: CAPTControlPlane, object: controlPlane, change }]
-}
-
-function tellRun(
-  { observed, goal, next, isDown }: Walk,
-  { is, reason, why }: Run,
-  { isLate, minutes, isAsked }: { readonly isLate: boolean; readonly minutes: number; readonly isAsked: boolean },
-): Said {
-  if (is === 'failed') return say('EKSApplied', reason === 'TerraformFailed' ? 'TerraformFailed' : 'NotApplied', why)
-  if (is === 'held') return say('EKSApplied', 'ApprovalRequired', why)
-  if (isDown) {
-    const message = `EKS runs ${observed}, and ${goal} is older: set spec.version to ${observed} or newer, or annotate this object with capt.appthrust.io/allow-downgrade to have it tried`
-    return say('EKSApplied', 'DowngradeNotAllowed', message)
-  }
-  if (is === 'running') {
-    return isLate
-      ? say('EKSApplied', 'ControlPlaneTimeout', `at work for more than ${minutes} minutes, and goes on: ${why}`)
-      : say('EKSApplied', 'Applying', why)
-  }
-  if (observed === goal) return say('EKSApplied', 'Converged')
-  const message = isAsked
-    ? `Terraform is done with Kubernetes ${next}, but output cluster_version is ${observed} still: see whether the template uses variable kubernetes_version`
-    : `Terraform is asked for Kubernetes ${next}`
-  return say('EKSApplied', 'Applying', message)
 }
 
 function rollingOf({ observed, goal, next, isDown }: Walk, applied: Said): Said {
