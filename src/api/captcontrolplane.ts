@@ -212,21 +212,26 @@ export const CAPTControlPlane = kind({
     object(
       {
         version: version(),
-        controlPlaneConfig: object(
-          configFields(),
-          [],
-          [
-            keeps('region', 'the cluster would have to be built anew. Make a new cluster in the other region'),
-            keeps('serviceIPv4CIDR', 'EKS cannot change it. Make a new cluster'),
-          ],
-        )
-          .optional()
-          .describe(config),
+        controlPlaneConfig: object(configFields()).optional().describe(config),
         ...commonFields(),
       },
       [],
-      [keeps('eksClusterName', 'EKS cannot rename a cluster. Make a new one')],
+      [
+        keeps('eksClusterName', 'EKS cannot rename a cluster. Make a new one'),
+        keeps(
+          'controlPlaneConfig.region',
+          'the cluster would have to be built anew. Make a new cluster in the other region',
+        ),
+        keeps('controlPlaneConfig.serviceIPv4CIDR', 'EKS cannot change it. Make a new cluster'),
+      ],
     ).describe('What the control plane should be.'),
+  transitions: [
+    {
+      cel: '!has(oldSelf.status) || !has(oldSelf.status.version) || !has(self.spec.controlPlaneConfig) || !has(self.spec.controlPlaneConfig.serviceIPv4CIDR) || (has(oldSelf.spec.controlPlaneConfig) && has(oldSelf.spec.controlPlaneConfig.serviceIPv4CIDR))',
+      message:
+        'controlPlaneConfig.serviceIPv4CIDR cannot be set any more: the cluster is there, with a range that EKS cannot change. Make a new cluster',
+    },
+  ],
   status: () =>
     object({
       initialization: object({
