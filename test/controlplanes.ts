@@ -118,6 +118,7 @@ export const unbuilt: SeenOfNetwork = {
   controlPlane,
   apply: undefined,
   taken: undefined,
+  accountOfTemplate: usualAccount,
 }
 
 export const eksOutputs = { cluster_endpoint: 'https://api.example', cluster_name: 'demo', cluster_version: '1.34' }

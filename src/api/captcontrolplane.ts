@@ -310,6 +310,7 @@ export const CAPTControlPlane = kind({
       NameInvalid: 'False', // EKS allows none like it
       RegionMismatch: 'False',
       DowngradeNotAllowed: 'False',
+      ProviderConfigChanged: 'False', // which is not followed
     },
     SecretsReady: { Ready: 'True', WaitingForSecret: 'False', ValidatingSecret: 'False', Failed: 'False' },
     EndpointReady: { Known: 'True', Unknown: 'False', Changed: 'True' },

@@ -14,7 +14,13 @@ test('a word that the kind does not know does not compile', () => {
   expectTypeOf(say<'VPCReady'>)
     .parameter(1)
     .toEqualTypeOf<
-      'VPCCreated' | 'ExistingVPCUsed' | 'VPCCreating' | 'VPCCreationFailed' | 'InvalidVPCConfig' | 'WaitingForCluster'
+      | 'VPCCreated'
+      | 'ExistingVPCUsed'
+      | 'VPCCreating'
+      | 'VPCCreationFailed'
+      | 'InvalidVPCConfig'
+      | 'ProviderConfigChanged'
+      | 'WaitingForCluster'
     >()
 })
 

@@ -58,6 +58,7 @@ const meanings: Readonly<Record<Exclude<Standing, 'ready'>, readonly string[]>> 
     'NetworkMissing',
     'SubnetsMissing',
     'DowngradeNotAllowed',
+    'ProviderConfigChanged',
     ...applyFailures,
     'ReconcileError',
     'DeprecatedFields',

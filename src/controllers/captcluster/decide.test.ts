@@ -28,6 +28,7 @@ const existing = but(network, {
   spec: { vpcTemplateRef: undefined, existingVpcId: vpcId, existingSubnets: { private: ['subnet-0123456789abcdef0'] } },
 })
 const justBorn = but(network, { metadata: { creationTimestamp: '2026-11-16T11:59:57Z' } })
+const acme = { kind: 'ClusterProviderConfig', name: 'acme' }
 const paused = but(cluster, { spec: { paused: true } })
 const retainedApply = but(aVpc('done'), { spec: { retainOnDelete: true } })
 const ask = 'apply demo-vpc'
@@ -158,6 +159,12 @@ describe('while it is to stay', () => {
       seen: seen({ captCluster: justBorn, controlPlane: undefined }),
       says: 'NotProvisioned VPCCreating',
       does: ask,
+    },
+    {
+      when: 'it is to be in another account',
+      seen: { ...built, captCluster: but(known, { spec: { providerConfigRef: acme } }) },
+      says: 'Provisioned ProviderConfigChanged',
+      does: `${ask}, tell ProviderConfigChanged`,
     },
     {
       when: 'an apply of another has the name',
@@ -294,6 +301,12 @@ describe('what Terraform is asked for', () => {
     ['that of the Cluster, under another provider', { controlPlane: undefined, apply: askedFor('x') }, 'demo'],
   ])('for a cluster whose name in EKS is %s', (_, more, name) => {
     expect(wishOf(decide(seen(more))).spec['variables']).toMatchObject({ cluster_name: name })
+  })
+
+  test('in the account where it is, whatever is wanted later', () => {
+    const captCluster = but(known, { spec: { providerConfigRef: acme } })
+    expect(wishOf(decide({ ...built, captCluster })).spec).not.toHaveProperty('providerConfigRef')
+    expect(wishOf(decide(seen({ captCluster }))).spec['providerConfigRef']).toEqual(acme)
   })
 
   test('under the name that the predecessor wrote down', () => {
@@ -477,6 +490,7 @@ const every: readonly Seen[] = [network, known, existing, but(network, { spec: {
             ([undefined, 'missing', controlPlane] as const).map((beside) => ({
               captCluster: but(object, mark),
               now,
+              accountOfTemplate: undefined,
               cluster: of,
               apply,
               taken,

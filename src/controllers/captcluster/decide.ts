@@ -6,6 +6,7 @@ import { isTexts, type JsonRecord } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
+import { settledAccount } from '../account.ts'
 import { leave, letGo, noFailure, oldStatusOf, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
 import { tellGone, tellMissing } from '../ownercluster.ts'
@@ -133,6 +134,7 @@ function told(seen: Seen, apply: WorkspaceTemplateApply): Omit<Network, 'effects
   const { vpc_id: found, azs } = (apply.status?.outputs ?? {}) as JsonRecord
   const known = apply.status?.applied ? status.vpcId : undefined
   const vpcId = run.is === 'done' && typeof found === 'string' && found !== '' ? found : known
+  const { refusal } = settledAccount(seen.captCluster, apply, seen.accountOfTemplate)
   const lacksId = `${tellObject(apply)} is done, but its template has no output vpc_id: add one that is not sensitive`
   const vpc =
     run.is === 'failed' || run.is === 'held'
@@ -141,7 +143,9 @@ function told(seen: Seen, apply: WorkspaceTemplateApply): Omit<Network, 'effects
         ? run.is === 'done'
           ? say('VPCReady', 'VPCCreationFailed', lacksId)
           : say('VPCReady', 'VPCCreating', run.why)
-        : say('VPCReady', 'VPCCreated', run.why || tellRetained(seen))
+        : refusal === undefined
+          ? say('VPCReady', 'VPCCreated', run.why || tellRetained(seen))
+          : say('VPCReady', 'ProviderConfigChanged', refusal)
   const zones = isTexts(azs) && run.is === 'done' ? zonesOf(azs) : undefined
   return {
     vpc,

@@ -3,9 +3,11 @@ import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { Cluster } from '../../api/neighbours.ts'
 import { type Key, keyOf } from '../../api/resource.ts'
+import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { applies, controller, deletes, gets, itself, mapped, ownerOf } from '../../runtime/controller.ts'
+import { accountOfTemplate } from '../account.ts'
 import { refTo, sortOut } from '../childapply.ts'
 import { namedBy, ofCluster, ownerClusterOf, ownerKeyOf } from '../ownercluster.ts'
 import { decide } from './decide.ts'
@@ -18,6 +20,7 @@ export const captClusterController = controller({
     itself(CAPTCluster),
     ownerOf(WorkspaceTemplateApply),
     ofCluster('infrastructureRef'),
+    mapped(WorkspaceTemplate, () => []), // it is only looked at
     // Which names the cluster in EKS, and may want its network retained. Another provider may look after control planes.
     mapped<CAPTControlPlane>({ ...CAPTControlPlane, isOptional: true }, networkBeside),
   ],
@@ -29,11 +32,13 @@ export const captClusterController = controller({
   ],
   observe(read, captCluster: CAPTCluster, live) {
     const cluster = ownerClusterOf(read, captCluster)
+    const { vpcTemplateRef } = captCluster.spec
     const found = read.get(WorkspaceTemplateApply, refTo(captCluster, networkApplyName(captCluster)).key)
     return {
       captCluster,
       now: live.now(),
       cluster,
+      accountOfTemplate: vpcTemplateRef && accountOfTemplate(read, captCluster, vpcTemplateRef),
       controlPlane:
         typeof cluster === 'object' ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane) : 'missing',
       ...sortOut(found, captCluster, ownerKeyOf(captCluster)?.name ?? ''),

@@ -3,6 +3,7 @@ import type { CAPTCluster } from '../../api/captcluster.ts'
 import { applyNamed } from '../../api/name.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import type { Effect } from '../../runtime/plan.ts'
+import { settledAccount } from '../account.ts'
 import { ask, askedOf } from '../childapply.ts'
 import type { Seen } from './seen.ts'
 
@@ -13,7 +14,8 @@ export function networkApplyName({ metadata, spec }: CAPTCluster): string {
 
 export function askForVpc(seen: Seen, cluster: Cluster, templateRef: { readonly name: string }): Effect {
   const { captCluster } = seen
-  const { region, providerConfigRef, destructiveChanges, additionalTags, vpcConfig } = captCluster.spec
+  const { ref: providerConfigRef } = settledAccount(captCluster, seen.apply, seen.accountOfTemplate)
+  const { region, destructiveChanges, additionalTags, vpcConfig } = captCluster.spec
   return ask(captCluster, {
     name: networkApplyName(captCluster),
     cluster: cluster.metadata.name,

@@ -13,14 +13,16 @@ export interface Asked {
   readonly run: Run
   readonly lateAfter: number | undefined // minutes; undefined: it is in time
   readonly notFollowed: string // a range of Services that EKS cannot change to
+  readonly refusal: string | undefined // of another account
 }
 
-export function tellApplied({ walk, isStepAsked, run, lateAfter, notFollowed }: Asked): Said {
+export function tellApplied({ walk, isStepAsked, run, lateAfter, notFollowed, refusal }: Asked): Said {
   const { observed, goal, next, isDown } = walk
   const why = `${run.why}${detour(walk)}`
   if (run.is === 'failed')
     return say('EKSApplied', run.reason === 'TerraformFailed' ? 'TerraformFailed' : 'NotApplied', why)
   if (run.is === 'held') return say('EKSApplied', 'ApprovalRequired', why)
+  if (refusal !== undefined) return say('EKSApplied', 'ProviderConfigChanged', refusal)
   if (isDown) {
     const known = observed === undefined ? `EKS was asked for ${next}` : `EKS runs ${observed}`
     const message = `${known}, and ${goal} is older: set spec.version to ${next} or newer, or annotate this object with ${annotations.allowDowngrade} to have it tried`

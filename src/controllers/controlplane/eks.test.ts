@@ -102,6 +102,13 @@ describe('what Terraform is asked for', () => {
     })
   })
 
+  test('in the account where it is, whatever is wanted later', () => {
+    const providerConfigRef = { kind: 'ClusterProviderConfig', name: 'acme' }
+    const wanting = ofCP(waitingSeen, { spec: { providerConfigRef } })
+    expect(wish(wanting).spec['providerConfigRef']).toEqual(providerConfigRef)
+    expect(wish({ ...wanting, eks: anEks('done') }).spec).not.toHaveProperty('providerConfigRef')
+  })
+
   test.each<[string, object, object, string | undefined, string]>([
     ['what is wanted, before Terraform was run', asking('new'), of('10.97.0.0/16'), '10.97.0.0/16', ''],
     ['what it was', asking('done'), of('10.96.0.0/16'), '10.96.0.0/16', ''],

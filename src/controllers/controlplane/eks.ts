@@ -5,6 +5,7 @@ import type { Cluster } from '../../api/neighbours.ts'
 import type { JsonRecord } from '../../api/record.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect } from '../../runtime/plan.ts'
+import { settledAccount } from '../account.ts'
 import { networkApplyName } from '../captcluster/vpc.ts'
 import { ask, askedOf } from '../childapply.ts'
 import { ownerKeyOf } from '../ownercluster.ts'
@@ -43,7 +44,8 @@ export function regionOf({ controlPlane, network, cluster, eks }: Placed): strin
 
 export function askForEks(seen: Seen, cluster: Cluster, version: string): Effect {
   const { controlPlane, eks } = seen
-  const { workspaceTemplateRef, retainOnDelete, providerConfigRef, destructiveChanges } = controlPlane.spec
+  const { workspaceTemplateRef, retainOnDelete, destructiveChanges } = controlPlane.spec
+  const { ref: providerConfigRef } = settledAccount(controlPlane, eks, seen.accountOfTemplate)
   const { variables, variablesFrom } = networkVariables(seen)
   return ask(controlPlane, {
     name: eksApplyName(controlPlane),

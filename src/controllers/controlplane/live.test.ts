@@ -207,6 +207,12 @@ describe('what becomes of EKS', () => {
       does: ask,
     },
     {
+      when: 'it is to be in another account',
+      seen: ofCP(serving, { spec: { providerConfigRef: { kind: 'ClusterProviderConfig', name: 'acme' } } }),
+      says: 'ProviderConfigChanged Available',
+      does: ask,
+    },
+    {
       when: 'the Cluster changes the range of Services',
       seen: { ...serving, cluster: ranged },
       says: 'Converged Available',

@@ -4,6 +4,7 @@ import { type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isRecord, type JsonRecord, mergePatch } from '../../api/record.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
+import { settledAccount } from '../account.ts'
 import { askedOf, noFailure, oldStatusOf, type Run, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
 import { tellApplied } from './applied.ts'
@@ -103,6 +104,7 @@ function asked(seen: Seen, cluster: Cluster, walk: Walk): Built {
     run,
     lateAfter: isLate ? minutes : undefined,
     notFollowed: servicesOf(seen, cluster).notFollowed,
+    refusal: settledAccount(controlPlane, eks, seen.accountOfTemplate).refusal,
   })
   return { effects, run, said, lateAfterSeconds: run.is === 'running' && !isLate ? inSeconds : undefined }
 }
