@@ -523,6 +523,15 @@ test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
   ],
   ['what was provisioned stays so', ({ status }) => !JSON.stringify(status ?? {}).includes('"provisioned":false')],
   [
+    'what it only promises it says so',
+    ({ conditions }) =>
+      conditions.every(
+        ({ type, message, isPromise }) =>
+          ['Ready', 'Available', 'RollingOut'].includes(type) ||
+          (isPromise === true) === message.startsWith('Terraform is asked'),
+      ),
+  ],
+  [
     'it says only what it has words for',
     ({ conditions }) => conditions.every(({ type }) => Object.keys(CAPTCluster.words).includes(type)),
   ],

@@ -1,6 +1,6 @@
 // What the network of a cluster needs next, given what we see. No I/O, no clock, no memory.
 import { CAPTCluster } from '../../api/captcluster.ts'
-import { type Said, vocabulary } from '../../api/condition.ts'
+import { promise, type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isTexts, type JsonRecord } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
@@ -115,7 +115,7 @@ function built(seen: Seen, cluster: Cluster, templateRef: { readonly name: strin
   }
   const message = `Terraform is asked for the VPC by template ${templateRef.name}`
   const effects = [askForVpc(seen, cluster, templateRef)]
-  return { effects, vpc: say('VPCReady', 'VPCCreating', message), vpcId: undefined }
+  return { effects, vpc: promise(say('VPCReady', 'VPCCreating', message)), vpcId: undefined }
 }
 
 const momentMs = 10_000

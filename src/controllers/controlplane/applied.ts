@@ -1,6 +1,6 @@
 // How far Terraform is with EKS, and what it is not asked for, as condition EKSApplied says it. Pure.
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import { type Said, vocabulary } from '../../api/condition.ts'
+import { promise, type Said, vocabulary } from '../../api/condition.ts'
 import { annotations } from '../../api/keys.ts'
 import type { Run } from '../childapply.ts'
 import type { Walk } from './version.ts'
@@ -34,9 +34,8 @@ export function tellApplied({ walk, isStepAsked, run, lateAfter, notFollowed, re
     return say('EKSApplied', 'ControlPlaneTimeout', `${what} for more than ${lateAfter} minutes, and goes on: ${why}`)
   }
   if (observed === goal) return say('EKSApplied', 'Converged', notFollowed)
-  const message = isStepAsked
-    ? `Terraform is done with Kubernetes ${next}, but output cluster_version is ${observed} still: see whether the template uses variable kubernetes_version`
-    : `Terraform is asked for Kubernetes ${next}`
+  if (!isStepAsked) return promise(say('EKSApplied', 'Applying', `Terraform is asked for Kubernetes ${next}`))
+  const message = `Terraform is done with Kubernetes ${next}, but output cluster_version is ${observed} still: see whether the template uses variable kubernetes_version`
   return say('EKSApplied', 'Applying', message)
 }
 

@@ -1,6 +1,6 @@
 // What a control plane needs that is there to stay: EKS as its spec says, kubeconfigs, and what Cluster API reads. Pure.
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import { type Said, vocabulary } from '../../api/condition.ts'
+import { promise, type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isRecord, type JsonRecord, mergePatch } from '../../api/record.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
@@ -92,7 +92,7 @@ function asked(seen: Seen, cluster: Cluster, walk: Walk): Built {
   if (!eks)
     return {
       effects,
-      said: say('EKSApplied', 'Applying', `Terraform is asked for ${eksNameOf(controlPlane)}`),
+      said: promise(say('EKSApplied', 'Applying', `Terraform is asked for ${eksNameOf(controlPlane)}`)),
       run: undefined,
     }
   const run = runOf(eks)

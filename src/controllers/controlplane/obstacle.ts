@@ -1,6 +1,6 @@
 // What keeps Terraform from being asked for EKS, or for a change of it. While there is such a thing the apply stays as it is. Pure.
 import { CAPTControlPlane, isNameInEks } from '../../api/captcontrolplane.ts'
-import { type Said, vocabulary } from '../../api/condition.ts'
+import { promise, type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { tellKey, tellObject } from '../../api/resource.ts'
 import { askedOf } from '../childapply.ts'
@@ -92,5 +92,7 @@ function nameLost({ controlPlane, claimedBy, taken }: Seen): Said | undefined {
 }
 
 function roleAhead({ eks }: Seen, { said }: SpotRole): Said | undefined {
-  return eks || said.status === 'True' ? undefined : say('EKSApplied', 'WaitingForSpotRole', said.message)
+  if (eks || said.status === 'True') return undefined
+  const waits = say('EKSApplied', 'WaitingForSpotRole', said.message)
+  return said.isPromise ? promise(waits) : waits
 }

@@ -1,7 +1,7 @@
 // The account's service-linked role for EC2 Spot: made once for each ProviderConfig by an apply that nobody owns, waited for before
 // EKS is built, never deleted with a cluster. Pure.
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import { type Said, vocabulary } from '../../api/condition.ts'
+import { promise, type Said, vocabulary } from '../../api/condition.ts'
 import { applyNamed } from '../../api/name.ts'
 import { isWithin } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
@@ -62,7 +62,8 @@ function isToBeFilled({ name }: Account): boolean {
 }
 
 function tell(apply: WorkspaceTemplateApply | undefined): Said {
-  if (!apply) return say('SpotRoleReady', 'Creating', 'Terraform is asked for the service-linked role of EC2 Spot')
+  if (!apply)
+    return promise(say('SpotRoleReady', 'Creating', 'Terraform is asked for the service-linked role of EC2 Spot'))
   const { is, why } = runOf(apply)
   const name = tellObject(apply) // whoever shows a cluster finds it by this
   if (is === 'done') return say('SpotRoleReady', 'Ensured', `by ${name}`)
