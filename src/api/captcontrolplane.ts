@@ -254,7 +254,9 @@ export const CAPTControlPlane = kind({
         { max: 8 },
       )
         .optional()
-        .describe('Versions that the cluster runs, oldest first: two while it is upgraded. Cluster API reads them.'),
+        .describe(
+          'Versions that the cluster runs, oldest first. EKS tells of one at a time, also while it is upgraded. Cluster API reads them.',
+        ),
       template: object({
         name: text({ max: 253 }).optional().describe('Name of the CAPTControlPlaneTemplate.'),
         description: text({ max: 1024 }).optional().describe('Its description.'),

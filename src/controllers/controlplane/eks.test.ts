@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { anEks, but, cluster, controlPlane, existing, network, ofCP, waitingSeen } from '../../../test/controlplanes.ts'
+import {
+  anEks,
+  but,
+  cluster,
+  controlPlane,
+  existing,
+  network,
+  noted,
+  ofCP,
+  waitingSeen,
+} from '../../../test/controlplanes.ts'
 import type { JsonRecord } from '../../api/record.ts'
 import { askForEks, connectionName, eksApplyName, eksNameOf, regionOf, servicesOf } from './eks.ts'
 import type { Seen } from './seen.ts'
@@ -83,6 +93,16 @@ describe('what Terraform is asked for', () => {
       network: existing({ existingSubnets: { private: inner, public: outer } }),
     }).spec
     expect(variables).toMatchObject({ vpc_id: 'vpc-0123456789abcdef0', private_subnets: inner, public_subnets: outer })
+    expect(variablesFrom).toBeUndefined()
+  })
+
+  test('in a network that somebody else manages, as its CAPTCluster tells', () => {
+    const managed = but(network, {
+      ...noted('cluster.x-k8s.io/managed-by'),
+      status: { vpcId: 'vpc-0123456789abcdef0', failureDomains: [{ name: 'a' }, { name: 'b' }] },
+    })
+    const { variables, variablesFrom } = wish({ ...waitingSeen, network: managed }).spec
+    expect(variables).toMatchObject({ vpc_id: 'vpc-0123456789abcdef0', azs: ['a', 'b'] })
     expect(variablesFrom).toBeUndefined()
   })
 

@@ -1,5 +1,6 @@
 // The EKS control plane as Terraform is asked for it: the apply, and the variables it gives to the template. Pure.
 import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { managedByAnnotation } from '../../api/contract.ts'
 import { applyNamed } from '../../api/name.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import type { JsonRecord } from '../../api/record.ts'
@@ -117,15 +118,19 @@ function given(variables: JsonRecord): JsonRecord {
 
 const outputsOfNetwork = ['vpc_id', 'private_subnets', 'public_subnets', 'azs'] as const
 
-// From outputs, so that a changed network is planned again and the network stays until the cluster is gone.
+// From outputs, so that a changed network is planned again and the network stays until the cluster is gone. Of one that somebody else
+// manages there is no apply: what its CAPTCluster says is all there is.
 function networkVariables({
   network,
 }: Seen): Pick<Partial<WorkspaceTemplateApply['spec']>, 'variables' | 'variablesFrom'> {
   if (typeof network !== 'object') return {}
   const { existingVpcId, existingSubnets } = network.spec
-  if (existingVpcId !== undefined) {
+  const isManagedElsewhere = network.metadata.annotations?.[managedByAnnotation] !== undefined
+  if (existingVpcId !== undefined || isManagedElsewhere) {
+    const { vpcId, failureDomains } = network.status ?? {}
     const { private: inner, public: outer } = existingSubnets ?? {}
-    return { variables: given({ vpc_id: existingVpcId, private_subnets: inner, public_subnets: outer }) }
+    const azs = isManagedElsewhere ? failureDomains?.map(({ name }) => name) : undefined
+    return { variables: given({ vpc_id: existingVpcId ?? vpcId, private_subnets: inner, public_subnets: outer, azs }) }
   }
   const apply = networkApplyName(network)
   return {
