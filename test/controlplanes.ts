@@ -6,7 +6,8 @@ import type { JsonRecord } from '../src/api/record.ts'
 import type { KubeObject } from '../src/api/resource.ts'
 import { seal } from '../src/api/sealed.ts'
 import type { WorkspaceTemplateApply } from '../src/api/workspacetemplateapply.ts'
-import type { Seen as SeenOfNetwork } from '../src/controllers/captcluster/decide.ts'
+import { usualAccount } from '../src/controllers/account.ts'
+import type { Seen as SeenOfNetwork } from '../src/controllers/captcluster/seen.ts'
 import { ownedBy } from '../src/controllers/childapply.ts'
 import { finalizer } from '../src/controllers/controlplane/finalizer.ts'
 import type { Copy, Credential, Secrets, Seen } from '../src/controllers/controlplane/seen.ts'
@@ -112,10 +113,12 @@ export const aVpc = (run: Run, outputs: JsonRecord | undefined = run === 'done' 
 
 export const unbuilt: SeenOfNetwork = {
   captCluster: network,
+  now,
   cluster,
   controlPlane,
   apply: undefined,
   taken: undefined,
+  accountOfTemplate: usualAccount,
 }
 
 export const eksOutputs = { cluster_endpoint: 'https://api.example', cluster_name: 'demo', cluster_version: '1.34' }
@@ -185,6 +188,7 @@ export const waitingSeen: Seen = {
   network: but(network, { status: { vpcId: 'vpc-0123456789abcdef0', initialization: { provisioned: true } } }),
   eks: undefined,
   taken: undefined,
+  accountOfTemplate: usualAccount,
   spotRole: undefined,
   claimedBy: undefined,
   secrets: noSecrets,

@@ -1,8 +1,8 @@
 // A kind as a CustomResourceDefinition: zod's OpenAPI, brought into the form that the API server calls structural.
 import * as z from 'zod'
 import { contractLabel, moveLabel, providerLabel } from '../../src/api/contract.ts'
-import { longestName } from '../../src/api/judge.ts'
 import { type Kind, version } from '../../src/api/kind.ts'
+import { longestName } from '../../src/api/name.ts'
 import { providerName, providerOf } from '../../src/api/provider.ts'
 
 export interface Schema {

@@ -143,6 +143,7 @@ export const CAPTCluster = kind({
       VPCCreating: 'False',
       VPCCreationFailed: 'False',
       InvalidVPCConfig: 'False',
+      ProviderConfigChanged: 'False', // which is not followed
       WaitingForCluster: 'False',
     },
     ...shared,

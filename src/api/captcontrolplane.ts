@@ -159,12 +159,19 @@ const kubeconfig = () =>
     ],
   )
 
+const nameInEks = '^[0-9A-Za-z][A-Za-z0-9_-]*$'
+
+// A Cluster may be called otherwise: with dots.
+export function isNameInEks(name: string): boolean {
+  return name.length <= 100 && new RegExp(nameInEks).test(name)
+}
+
 const eksClusterName = () =>
   text({
     min: 1,
     max: 100,
     matches: {
-      pattern: '^[0-9A-Za-z][A-Za-z0-9_-]*$',
+      pattern: nameInEks,
       message: 'write a name as EKS allows it: letters, digits, - and _, beginning with a letter or digit',
     },
   })
@@ -205,21 +212,26 @@ export const CAPTControlPlane = kind({
     object(
       {
         version: version(),
-        controlPlaneConfig: object(
-          configFields(),
-          [],
-          [
-            keeps('region', 'the cluster would have to be built anew. Make a new cluster in the other region'),
-            keeps('serviceIPv4CIDR', 'EKS cannot change it. Make a new cluster'),
-          ],
-        )
-          .optional()
-          .describe(config),
+        controlPlaneConfig: object(configFields()).optional().describe(config),
         ...commonFields(),
       },
       [],
-      [keeps('eksClusterName', 'EKS cannot rename a cluster. Make a new one')],
+      [
+        keeps('eksClusterName', 'EKS cannot rename a cluster. Make a new one'),
+        keeps(
+          'controlPlaneConfig.region',
+          'the cluster would have to be built anew. Make a new cluster in the other region',
+        ),
+        keeps('controlPlaneConfig.serviceIPv4CIDR', 'EKS cannot change it. Make a new cluster'),
+      ],
     ).describe('What the control plane should be.'),
+  transitions: [
+    {
+      cel: '!has(oldSelf.status) || !has(oldSelf.status.version) || !has(self.spec.controlPlaneConfig) || !has(self.spec.controlPlaneConfig.serviceIPv4CIDR) || (has(oldSelf.spec.controlPlaneConfig) && has(oldSelf.spec.controlPlaneConfig.serviceIPv4CIDR))',
+      message:
+        'controlPlaneConfig.serviceIPv4CIDR cannot be set any more: the cluster is there, with a range that EKS cannot change. Make a new cluster',
+    },
+  ],
   status: () =>
     object({
       initialization: object({
@@ -242,7 +254,9 @@ export const CAPTControlPlane = kind({
         { max: 8 },
       )
         .optional()
-        .describe('Versions that the cluster runs, oldest first: two while it is upgraded. Cluster API reads them.'),
+        .describe(
+          'Versions that the cluster runs, oldest first. EKS tells of one at a time, also while it is upgraded. Cluster API reads them.',
+        ),
       template: object({
         name: text({ max: 253 }).optional().describe('Name of the CAPTControlPlaneTemplate.'),
         description: text({ max: 1024 }).optional().describe('Its description.'),
@@ -285,6 +299,7 @@ export const CAPTControlPlane = kind({
       Converged: 'True',
       WaitingForClusterInfrastructureReady: 'False',
       WaitingForSpotRole: 'False',
+      NetworkMissing: 'False', // the Cluster names one of ours, and it is not there
       SubnetsMissing: 'False', // of an existing VPC
       Applying: 'False',
       TerraformFailed: 'False',
@@ -294,8 +309,10 @@ export const CAPTControlPlane = kind({
       NotApplied: 'False', // Terraform was not even asked
       NameTaken: 'False', // of the apply
       NameClaimed: 'False',
+      NameInvalid: 'False', // EKS allows none like it
       RegionMismatch: 'False',
       DowngradeNotAllowed: 'False',
+      ProviderConfigChanged: 'False', // which is not followed
     },
     SecretsReady: { Ready: 'True', WaitingForSecret: 'False', ValidatingSecret: 'False', Failed: 'False' },
     EndpointReady: { Known: 'True', Unknown: 'False', Changed: 'True' },

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { CAPTCluster } from './captcluster.ts'
-import { tellConditions, vocabulary, wasSaid, writeFailed } from './condition.ts'
+import { tellConditions, vocabulary, wasSaid } from './condition.ts'
 import { kinds } from './kinds.ts'
 
 const say = vocabulary(CAPTCluster.words)
@@ -14,7 +14,13 @@ test('a word that the kind does not know does not compile', () => {
   expectTypeOf(say<'VPCReady'>)
     .parameter(1)
     .toEqualTypeOf<
-      'VPCCreated' | 'ExistingVPCUsed' | 'VPCCreating' | 'VPCCreationFailed' | 'InvalidVPCConfig' | 'WaitingForCluster'
+      | 'VPCCreated'
+      | 'ExistingVPCUsed'
+      | 'VPCCreating'
+      | 'VPCCreationFailed'
+      | 'InvalidVPCConfig'
+      | 'ProviderConfigChanged'
+      | 'WaitingForCluster'
     >()
 })
 
@@ -54,8 +60,8 @@ describe('the conditions an object is to have', () => {
   })
 
   test('of two about one type the later counts', () => {
-    const told = tellConditions(before, { ...telling, said: [tell('Ready', 'Valid'), writeFailed('503')] })
-    expect(told[0]).toMatchObject({ status: 'Unknown', reason: 'WriteFailed', message: '503' })
+    const told = tellConditions(before, { ...telling, said: [tell('Ready', 'Valid'), tell('Ready', 'Invalid', '503')] })
+    expect(told[0]).toMatchObject({ status: 'False', reason: 'Invalid', message: '503' })
   })
 
   test('a message is never longer than anybody reads, and said again it is no news', () => {

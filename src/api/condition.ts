@@ -43,7 +43,14 @@ export const conditions = () =>
 // failed" cannot be written.
 export type Words = Readonly<Record<string, Readonly<Record<string, Condition['status']>>>>
 
-export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> & {
+  readonly isPromise?: true // it is so when the plan is carried out: said only then
+}
+
+// Of what is not seen yet, but done in the same pass.
+export function promise(said: Said): Said {
+  return { ...said, isPromise: true }
+}
 
 // What a kind can say: only its own conditions, each only for its own reasons.
 export function vocabulary<W extends Words>(words: W) {
@@ -62,12 +69,7 @@ export const shared = {
 } as const satisfies Words
 
 // Words that the shell around every controller may say of any condition.
-const everywhere = { NotYetKnown: 'Unknown', WriteFailed: 'Unknown' } as const
-
-// What we wanted to write and could not, as the condition `Ready` tells it.
-export function writeFailed(message: string): Said {
-  return { type: 'Ready', status: everywhere.WriteFailed, reason: 'WriteFailed', message }
-}
+export const everywhere = { NotYetKnown: 'Unknown', WriteFailed: 'Unknown' } as const
 
 export interface Telling {
   readonly words: Words // of the kind

@@ -1,10 +1,9 @@
 // Judges an object as the API server would: whether it is accepted, and if not, why. For those who are offline.
 import * as z from 'zod'
 import type { Kind } from './kind.ts'
+import { longestName } from './name.ts'
 import { isRecord } from './record.ts'
 import { characters } from './schema.ts'
-
-export const longestName = 63 // what fits into the labels and Terraform workspaces made from a name
 
 export interface Judged {
   readonly metadata?: { readonly name?: string }

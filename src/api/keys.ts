@@ -20,6 +20,7 @@ export const annotations = {
   unlock: `${prefix}unlock`,
   rollback: `${prefix}rollback`,
   allowDowngrade: `${prefix}allow-downgrade`, // on a CAPTControlPlane
+  allowProviderConfigChange: `${prefix}allow-provider-config-change`, // on a CAPTCluster or CAPTControlPlane: the account is the same
   forceDelete: `${prefix}force-delete`,
   keepPaused: `${prefix}keep-paused`,
   allowedNamespaces: `${prefix}allowed-namespaces`, // on a ProviderConfig for the whole cluster

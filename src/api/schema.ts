@@ -181,12 +181,12 @@ export function object<Fields extends z.ZodRawShape>(
     .meta(validations(...rules, ...transitions))
 }
 
-// A field that, once it has a value, keeps it.
-export function keeps(field: string, why: string): Transition {
-  return {
-    cel: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field})`,
-    message: `${field} cannot be changed: ${why}`,
-  }
+// A field that, once it has a value, keeps it. A rule stands on what is always there: one on an object that can be removed goes with it.
+export function keeps(path: string, why: string): Transition {
+  const steps = path.split('.').map((_, index, all) => all.slice(0, index + 1).join('.'))
+  const had = steps.map((step) => `!has(oldSelf.${step}) || `).join('')
+  const has = steps.map((step) => `has(self.${step}) && `).join('')
+  return { cel: `${had}(${has}self.${path} == oldSelf.${path})`, message: `${path} cannot be changed: ${why}` }
 }
 
 // As the API server counts: a character is a code point.

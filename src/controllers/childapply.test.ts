@@ -74,6 +74,22 @@ describe('how far its last run is', () => {
   })
 })
 
+describe('with --watch-filter', () => {
+  const filtered = (value: string) => ({ metadata: { labels: { 'cluster.x-k8s.io/watch-filter': value } } })
+  const wish = (subject: typeof controlPlane, watchFilter?: string) => {
+    const effect = ask(subject, { name: 'a', watchFilter, spec: { templateRef: { name: 't' } } })
+    return effect.do === 'apply' ? effect.object.metadata : undefined
+  }
+  test('an apply is looked after by whoever looks after what it is for', () => {
+    expect(wish(but(controlPlane, filtered('blue')))).toMatchObject(filtered('blue').metadata)
+    expect(wish(but(controlPlane, filtered('green')), 'blue')).toMatchObject(filtered('blue').metadata)
+    expect(wish(controlPlane)).not.toHaveProperty('labels')
+  })
+  test('one that nobody in particular is to look after any more is another wish', () => {
+    expect(wish(but(controlPlane, filtered('blue')))?.annotations).not.toEqual(wish(controlPlane)?.annotations)
+  })
+})
+
 test('a wish that becomes smaller is another wish', () => {
   const revision = (spec: object) => {
     const wish = ask(controlPlane, { name: 'a', spec: { templateRef: { name: 't' }, ...spec } })

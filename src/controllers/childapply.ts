@@ -1,6 +1,6 @@
 // An apply that a controller makes for its own object: how it is asked for, whose it is, and how far it is. Pure.
 import { hashOf } from '../api/canonical.ts'
-import { clusterNameLabel } from '../api/contract.ts'
+import { clusterNameLabel, watchFilterLabel } from '../api/contract.ts'
 import { annotations, labels } from '../api/keys.ts'
 import { type JsonRecord, mergePatch } from '../api/record.ts'
 import { apiVersionOf, beside, groupOf, type KubeObject, type OwnerReference, tellObject } from '../api/resource.ts'
@@ -14,24 +14,35 @@ export interface Wish {
   readonly name: string
   readonly cluster?: string // none: it is for more than one
   readonly owner?: KubeObject // none: it outlives whoever asks for it
+  readonly watchFilter?: string | undefined // none: that of whoever asks for it
   readonly spec: Partial<Apply['spec']> & Pick<Apply['spec'], 'templateRef'>
 }
 
-export function ask(subject: KubeObject, { name, cluster, owner, spec }: Wish): Effect {
+// The manager that looks after whoever asks is to look after it, too.
+export function ask(subject: KubeObject, { name, cluster, owner, watchFilter, spec }: Wish): Effect {
   const { namespace } = subject.metadata
+  const filter = watchFilter ?? watchFilterOf(subject)
+  const marks = {
+    ...(cluster !== undefined && { [clusterNameLabel]: cluster, [labels.cluster]: cluster }),
+    ...(filter !== undefined && { [watchFilterLabel]: filter }),
+  }
   const object = {
     apiVersion: apiVersionOf(WorkspaceTemplateApply),
     kind: WorkspaceTemplateApply.kind,
     metadata: {
       name,
       ...(namespace !== undefined && { namespace }),
-      ...(cluster !== undefined && { labels: { [clusterNameLabel]: cluster, [labels.cluster]: cluster } }),
-      annotations: { [annotations.revision]: hashOf(spec) }, // wishes can become fewer
+      ...(Object.keys(marks).length > 0 && { labels: marks }),
+      annotations: { [annotations.revision]: hashOf(filter === undefined ? spec : { spec, filter }) }, // wishes can become fewer
       ...(owner && { ownerReferences: [ownedBy(owner)] }),
     },
     spec,
   }
   return { do: 'apply', resource: WorkspaceTemplateApply, object }
+}
+
+export function watchFilterOf({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[watchFilterLabel]
 }
 
 export function ownedBy({ apiVersion, kind, metadata: { name, uid = '' } }: KubeObject): OwnerReference {
@@ -101,12 +112,24 @@ export function leave(
   return { effects: letGo(apply, isRetained), why: `waits for ${tellObject(apply)}: ${told || 'it is told to go'}` }
 }
 
+// Whether Terraform was ever asked by it, as far as is known: in a move its status is lost.
+export function hasWorkspace({ metadata, status }: Apply): boolean {
+  return status?.workspaceName !== undefined || metadata.annotations?.[annotations.workspace] !== undefined
+}
+
+// What it asks Terraform for now.
+export function askedOf(apply: Apply | undefined, variable: string): string | undefined {
+  const value = apply?.spec.variables?.[variable]
+  return typeof value === 'string' ? value : undefined
+}
+
 // How its last run went: whether what it builds is there is another question.
 export interface Run {
   readonly is: 'done' | 'running' | 'failed' | 'held'
   readonly reason: string // the apply's own
   readonly why: string // names it, for people; empty when it is done
-  readonly sinceMs: number | undefined // of one that is not done
+  readonly sinceMs: number | undefined // of one that runs: since when Terraform is at work, else since when it is not done
+  readonly isAtWork: boolean // since when is known
 }
 
 const failures = new Set([...applyFailures, 'DependencyFailed'])
@@ -115,27 +138,31 @@ const work = new Set(['Creating', 'Planning', 'Applying'])
 
 export function runOf(apply: Apply): Run {
   const name = tellObject(apply)
-  const { generation = 0, creationTimestamp = '' } = apply.metadata
+  const { generation = 0, creationTimestamp } = apply.metadata
   if (apply.metadata.deletionTimestamp !== undefined) {
     const why = `${name} is being deleted, and is made again when it is gone`
-    return { is: 'failed', reason: 'Deleting', why, sinceMs: undefined }
+    return { ...unasked, is: 'failed', reason: 'Deleting', why }
   }
   const ready = apply.status?.conditions?.find(({ type }) => type === 'Ready')
-  if (!ready)
-    return {
-      is: 'running',
-      reason: 'Creating',
-      why: `${name} is at work`,
-      sinceMs: Date.parse(creationTimestamp),
-    }
-  const since = ready.status === 'True' ? undefined : Date.parse(ready.lastTransitionTime)
+  if (!ready) return running(apply, 'Creating', `${name} is at work`, creationTimestamp)
+  const since = ready.status === 'True' ? undefined : ready.lastTransitionTime
   if ((ready.observedGeneration ?? 0) < generation)
-    return { is: 'running', reason: 'Applying', why: `${name} is asked for a change`, sinceMs: since }
-  if (ready.status === 'True') return { is: 'done', reason: ready.reason, why: '', sinceMs: undefined }
-  const is = failures.has(ready.reason) ? 'failed' : holds.has(ready.reason) ? 'held' : 'running'
+    return running(apply, 'Applying', `${name} is asked for a change`, since)
+  if (ready.status === 'True') return { ...unasked, is: 'done', reason: ready.reason, why: '' }
   // How far it is, it tells itself: told here too, each of its steps would be written on all that wait for it.
   const why = work.has(ready.reason) ? `${name} is at work` : `${name}: ${ready.message || ready.reason}`
-  return { is, reason: ready.reason, why, sinceMs: since }
+  if (failures.has(ready.reason)) return { ...unasked, is: 'failed', reason: ready.reason, why }
+  if (holds.has(ready.reason)) return { ...unasked, is: 'held', reason: ready.reason, why }
+  return running(apply, ready.reason, why, since)
+}
+
+const unasked = { sinceMs: undefined, isAtWork: false }
+
+// Not every engine tells since when it is at work.
+function running({ status }: Apply, reason: string, why: string, notDoneSince: string | undefined): Run {
+  const since = status?.applyingSince ?? notDoneSince
+  const sinceMs = since === undefined ? undefined : Date.parse(since)
+  return { is: 'running', reason, why, sinceMs, isAtWork: status?.applyingSince !== undefined }
 }
 
 // To Cluster API a failure told so is the end, and the predecessor told of every one: there is none now.

@@ -31,6 +31,7 @@ test('what a Cluster names is found only when it is of our kind', () => {
   expect(find(ref)).toBeDefined()
   expect(find({ ...ref, kind: 'AWSCluster' })).toBeUndefined()
   expect(find({ ...ref, apiGroup: 'x' })).toBeUndefined()
+  expect(find({ ...ref, name: 'left' })).toBe('missing')
 })
 
 test('of a Cluster is kept what we read, and nothing that makes thousands of them heavy', () => {

@@ -40,16 +40,23 @@ export function ofCluster(field: 'infrastructureRef' | 'controlPlaneRef'): Sourc
   })
 }
 
-// What a Cluster names so, when it is of that kind.
+// What a Cluster names so. Undefined: it is not of that kind; missing: it is, and is not there.
+export type Named<T> = T | 'missing' | undefined
+
 export function namedBy<T extends KubeObject>(
   read: Read,
   cluster: Cluster,
   field: 'infrastructureRef' | 'controlPlaneRef',
   resource: Resource<T>,
-): T | undefined {
+): Named<T> {
   const ref = cluster.spec?.[field]
   if (ref?.kind !== resource.kind || ref.apiGroup !== resource.group) return undefined
-  return read.get(resource, beside(cluster, ref.name))
+  return read.get(resource, beside(cluster, ref.name)) ?? 'missing'
+}
+
+export function tellMissing(cluster: Cluster, field: 'infrastructureRef' | 'controlPlaneRef'): string {
+  const { kind = '', name = '' } = cluster.spec?.[field] ?? {}
+  return `${kind} ${tellKey(beside(cluster, name))}, which the Cluster names in spec.${field}, is not there`
 }
 
 export function tellGone(object: KubeObject): string {

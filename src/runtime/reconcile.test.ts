@@ -1,13 +1,15 @@
 // What carrying out sends, as far as it can be told without an API server: the stories beside this have a real one.
 import { expect, test } from 'vitest'
-import { network, noted } from '../../test/controlplanes.ts'
+import { controlPlane, network, noted } from '../../test/controlplanes.ts'
 import { CAPTCluster } from '../api/captcluster.ts'
-import { type Said, tellConditions, vocabulary } from '../api/condition.ts'
+import { CAPTControlPlane } from '../api/captcontrolplane.ts'
+import { promise, type Said, tellConditions, vocabulary } from '../api/condition.ts'
+import type { Kind } from '../api/kind.ts'
 import { ConfigMap } from '../api/neighbours.ts'
 import type { KubeObject, OwnerReference } from '../api/resource.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { Effect } from './plan.ts'
-import { carryOut, type Hands } from './reconcile.ts'
+import { carryOut, type Hands, type Subject } from './reconcile.ts'
 
 const say = vocabulary(CAPTCluster.words)
 const owner: OwnerReference = { apiVersion: 'x/v1', kind: 'X', name: 'x', uid: 'x', controller: true }
@@ -18,7 +20,14 @@ const aMap = (metadata: object): KubeObject => ({
   metadata: { name: 'demo', ...metadata },
 })
 
-async function carry(wanted: KubeObject, existing: KubeObject | undefined, trouble?: Error) {
+const ofNetwork = { kind: CAPTCluster, subject: network, conditions: [say('Ready', 'Provisioned')] }
+
+async function carry(
+  wanted: KubeObject,
+  existing: KubeObject | undefined,
+  trouble?: Error,
+  { kind, subject, conditions }: { kind: Kind; subject: Subject; conditions: readonly Said[] } = ofNetwork,
+) {
   const sent: string[] = []
   let told = ''
   const hands = {
@@ -38,10 +47,10 @@ async function carry(wanted: KubeObject, existing: KubeObject | undefined, troub
   } as unknown as Hands
   const plan = {
     effects: [{ do: 'apply', resource: ConfigMap, object: wanted }],
-    conditions: [say('Ready', 'Provisioned')],
+    conditions,
     wake: 'onChange',
   } as const
-  const failure = await carryOut(CAPTCluster, network, plan, hands).then(
+  const failure = await carryOut(kind, subject, plan, hands).then(
     () => undefined,
     (error: unknown) => error,
   )
@@ -134,6 +143,18 @@ test.each<[what: string, saying: readonly Said[], effects: readonly Effect[], is
   const plan = { effects, conditions, others: 'stay', wake: 'onChange' } as const
   const { isPutOff } = await carryOut(CAPTCluster, seen, plan, hands, true)
   expect([sent.length, isPutOff]).toEqual([is === 'written' ? 1 : 0, is === 'put off'])
+})
+
+test('a write that is refused is told where Cluster API shows it, and what it was for is not told as done', async () => {
+  const tell = vocabulary(CAPTControlPlane.words)
+  const asked = 'Terraform is asked for demo'
+  const conditions = [promise(tell('EKSApplied', 'Applying', asked)), tell('Available', 'NotCreated', asked)]
+  const trouble = new ApiError({ doing: 'apply', code: 422, reason: 'Invalid', message: 'no' })
+  const of = { kind: CAPTControlPlane, subject: controlPlane, conditions }
+  const { told } = await carry(aMap({}), undefined, trouble, of)
+  for (const type of ['EKSApplied', 'Available', 'Ready'])
+    expect(told).toContain(`"type":"${type}","status":"Unknown","reason":"WriteFailed"`)
+  expect(told).not.toContain(asked)
 })
 
 test('an object gets its finalizer and what is noted on it in one write', async () => {

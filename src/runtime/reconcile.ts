@@ -1,15 +1,16 @@
 // Carries a plan out: the only place where a plan meets the world.
 //
 // Flow. Effects in their order, up to the first that fails; then the status. Guarantees. The conditions are told even when
-// an effect failed, but for what would be newly true, and other status only when all of them held. Nothing is sent that
+// an effect failed, but for what rests on it, and other status only when all of them held. Nothing is sent that
 // would change nothing, and a status that turns nothing may be put off, where whoever asks comes again. Every write
 // carries the uid or the resource version of what it was decided on, so that it is refused when the world has moved on.
 // Assumptions. A plan is safe to repeat: half of it may have happened in an earlier life. Caveats. After a write the cache
 // may be old for a moment; names are deterministic and effects repeatable, so the next pass does no harm.
-import { type Condition, type Said, type Telling as Tellings, tellConditions, writeFailed } from '../api/condition.ts'
+import { type Condition, type Telling as Tellings, tellConditions } from '../api/condition.ts'
 import type { Kind } from '../api/kind.ts'
 import { isRecord, isWithin, type JsonRecord } from '../api/record.ts'
 import { type KubeObject, keyOf, type Resource, tellRef } from '../api/resource.ts'
+import { saidDespite } from '../api/setback.ts'
 import type { Client } from '../kube/client.ts'
 import { isConflict, isContested, isNotFound, NotLeading } from '../kube/errors.ts'
 import type { Read } from './cache.ts'
@@ -67,9 +68,9 @@ export async function carryOut(
     }
   }
   const passes = failure instanceof NotLeading || (isConflict(failure) && !isContested(failure))
-  const isNews = failure !== undefined && !passes
-  const told = failure ? plan.conditions.filter((each) => !isNewlyTrue(each, subject)) : plan.conditions
-  const said = isNews ? [...told, writeFailed(failure?.message ?? '')] : told
+  const before = conditionsOf(subject)
+  const why = passes ? undefined : failure?.message
+  const said = failure ? saidDespite({ words: kind.words, said: plan.conditions, before, why }) : plan.conditions
   const isLeaving = now.metadata.deletionTimestamp !== undefined // and goes by what it has said
   // It may be gone by now, its last finalizer with it.
   const isGone = isLeaving && !now.metadata.finalizers?.length
@@ -91,11 +92,6 @@ function writtenAs(resource: Resource, object: KubeObject): Written {
 // It is told with the status that says the same, which keeps it from being told again.
 function isSaidOnce({ do: what }: Effect): boolean {
   return what === 'tell' || what === 'count'
-}
-
-// What has become true by the plan has not when the plan failed.
-function isNewlyTrue({ type, status }: Said, subject: Subject): boolean {
-  return status === 'True' && conditionsOf(subject).find((each) => each.type === type)?.status !== 'True'
 }
 
 interface Performed {

@@ -1,11 +1,10 @@
 // What things of an apply are called. Two applies never share a name, in whatever namespaces they are. Pure.
-import { hashOf } from '../api/canonical.ts'
+import { cutName } from '../api/name.ts'
 import { type Key, keyOf } from '../api/resource.ts'
 import type { WorkspaceAPI } from '../api/workspace.ts'
 
 const longestLabel = 63 // Terraform's kubernetes backend writes its workspace into a label, too
 const longestName = 253
-const hashLength = 20
 
 // The apply's own name; where Workspaces have no namespace, with the apply's before it.
 export function workspaceNameOf({ isNamespaced }: Pick<WorkspaceAPI, 'isNamespaced'>, apply: Key): string {
@@ -40,7 +39,5 @@ function fullNameOf(apply: Key): string {
 // A name that is too long ends in a hash of all of it. One that has just the greatest length is cut as well: so every cut
 // name is of that length and no other is, and nobody can name an object as another's is cut.
 function cut(name: string, longest: number): string {
-  if (name.length < longest) return name
-  const kept = name.slice(0, longest - hashLength - 1).replace(/\.$/, '-') // behind a dot there must be a letter or digit
-  return `${kept}-${hashOf(name).slice(0, hashLength)}`
+  return name.length < longest ? name : cutName(name, longest)
 }

@@ -157,14 +157,12 @@ function workspaceOf(hanging: Hanging, apply: KubeObject, says: Says): readonly 
   return [{ ...absent, standing: isLeaving ? 'ready' : 'waiting', state: isLeaving ? 'Gone' : 'not there' }]
 }
 
-// It belongs to the whole account and has no owner.
+// It belongs to the whole account and has no owner: only what is said of it tells which it is.
 function spotRoleOf(hanging: Hanging, controlPlane: KubeObject | undefined): readonly Node[] {
   const told = controlPlane && conditionOf(controlPlane, 'SpotRoleReady')
   if (!told || told.reason === 'Ignored' || told.reason === 'NotYetKnown') return []
-  const config = specOf(controlPlane)['providerConfigRef']
-  const usual = `spot-role-${isRecord(config) && typeof config['name'] === 'string' ? config['name'] : 'default'}`
-  const isMeant = ({ metadata: { name } }: KubeObject) =>
-    name === usual || (name.startsWith('spot-role-') && told.message.split(/[\s,:/]+/).includes(name))
+  const words = new Set(told.message.split(/[\s,:/]+/))
+  const isMeant = ({ metadata: { name } }: KubeObject) => name.startsWith('spot-role-') && words.has(name)
   return hang(hanging, appliesOf(hanging.situation).filter(isMeant))
 }
 

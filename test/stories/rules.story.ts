@@ -60,6 +60,33 @@ test.each([
   await kube.apply(aSpecimen(kind, own, changed(kind, at, first)))
 })
 
+test.each([
+  ['region', 'us-east-1'],
+  ['serviceIPv4CIDR', '10.100.0.0/16'],
+])('CAPTControlPlane keeps its %s also when all of controlPlaneConfig is taken away', async (field, value) => {
+  const kind = kindOf('CAPTControlPlane')
+  const own = await bed.namespace('kept')
+  const controlPlane = aSpecimen(kind, own, changed(kind, `controlPlaneConfig.${field}`, value))
+  await kube.apply(controlPlane)
+  await expect(kube.patch(controlPlane, { spec: { controlPlaneConfig: null } })).rejects.toThrow(
+    `${field} cannot be changed`,
+  )
+})
+
+test('CAPTControlPlane takes a range of Services only until the cluster is there', async () => {
+  const kind = kindOf('CAPTControlPlane')
+  const own = await bed.namespace('ranged')
+  const controlPlane = aSpecimen(kind, own)
+  await kube.apply(controlPlane)
+  await kube.patch(controlPlane, { status: { version: 'v1.34.0' } }, 'status')
+  const setRange = async () =>
+    kube.patch(controlPlane, { spec: { controlPlaneConfig: { serviceIPv4CIDR: '10.100.0.0/16' } } })
+  await expect(setRange()).rejects.toThrow('serviceIPv4CIDR cannot be set any more')
+  await kube.patch(controlPlane, { status: { version: null } }, 'status')
+  await setRange()
+  await kube.patch(controlPlane, { status: { version: 'v1.34.0' } }, 'status')
+})
+
 test('CAPTCluster keeps its existingVpcId', async () => {
   const kind = kindOf('CAPTCluster')
   const own = await bed.namespace('kept')

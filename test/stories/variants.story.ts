@@ -232,7 +232,11 @@ resource "terraform_data" "role" {
   await kube.apply(aWorkspaceTemplate({ namespace, name: 'spot-role-create', module }))
   await seeAvailable(cluster)
   const told = conditionOf((await kube.read(controlPlane)) ?? controlPlane, 'SpotRoleReady')
-  expect(told).toMatchObject({ status: 'True', reason: 'Ensured', message: 'it was there already' })
+  expect(told).toMatchObject({
+    status: 'True',
+    reason: 'Ensured',
+    message: `WorkspaceTemplateApply ${namespace}/spot-role-default found it there already`,
+  })
   await removed(cluster)
   const role = aWorkspaceTemplateApply({ namespace, name: 'spot-role-default' })
   expect((await kube.read(role))?.metadata).toMatchObject({ name: 'spot-role-default' })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { now } from '../../../test/applies.ts'
 import {
   anApply,
   aVpc,
@@ -15,15 +16,19 @@ import {
 } from '../../../test/controlplanes.ts'
 import { CAPTCluster } from '../../api/captcluster.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
-import { decide, type Seen } from './decide.ts'
+import { decide } from './decide.ts'
+import type { Seen } from './seen.ts'
 
 const vpcId = 'vpc-0123456789abcdef0'
 const known = but(network, { status: { vpcId, initialization: { provisioned: true } } })
 const seen = (more: Partial<Seen>): Seen => ({ ...unbuilt, ...more })
 const built = seen({ captCluster: known, apply: aVpc('done') })
+const later = (run: 'running' | 'failed' | 'held') => but(aVpc(run), { status: { applied: true } })
 const existing = but(network, {
   spec: { vpcTemplateRef: undefined, existingVpcId: vpcId, existingSubnets: { private: ['subnet-0123456789abcdef0'] } },
 })
+const justBorn = but(network, { metadata: { creationTimestamp: '2026-11-16T11:59:57Z' } })
+const acme = { kind: 'ClusterProviderConfig', name: 'acme' }
 const paused = but(cluster, { spec: { paused: true } })
 const retainedApply = but(aVpc('done'), { spec: { retainOnDelete: true } })
 const ask = 'apply demo-vpc'
@@ -91,19 +96,19 @@ describe('while it is to stay', () => {
     },
     {
       when: 'a later change runs',
-      seen: { ...built, apply: aVpc('running') },
+      seen: { ...built, apply: later('running') },
       says: 'Provisioned VPCCreated',
       does: `${ask}, tell VPCCreated`,
     },
     {
       when: 'a later change fails',
-      seen: { ...built, apply: aVpc('failed') },
+      seen: { ...built, apply: later('failed') },
       says: 'Provisioned VPCCreationFailed',
       does: `${ask}, tell VPCCreationFailed`,
     },
     {
       when: 'a later change is held',
-      seen: { ...built, apply: aVpc('held') },
+      seen: { ...built, apply: later('held') },
       says: 'Provisioned VPCCreationFailed',
       does: `${ask}, tell VPCCreationFailed`,
     },
@@ -124,6 +129,42 @@ describe('while it is to stay', () => {
       seen: { ...built, apply: undefined },
       says: 'NotProvisioned VPCCreating',
       does: ask,
+    },
+    {
+      when: 'one that was deleted is built again',
+      seen: { ...built, apply: aVpc('running') },
+      says: 'NotProvisioned VPCCreating',
+      does: ask,
+    },
+    {
+      when: 'one that was deleted cannot be built again',
+      seen: { ...built, apply: aVpc('failed') },
+      says: 'NotProvisioned VPCCreationFailed',
+      does: `${ask}, tell VPCCreationFailed`,
+    },
+    {
+      when: 'the control plane may come any moment, which names the cluster',
+      seen: seen({ captCluster: justBorn, controlPlane: 'missing' }),
+      says: 'NotProvisioned VPCCreating',
+      does: '',
+    },
+    {
+      when: 'the control plane does not come',
+      seen: seen({ controlPlane: 'missing' }),
+      says: 'NotProvisioned VPCCreating',
+      does: ask,
+    },
+    {
+      when: 'it is new, and its control plane is of another provider',
+      seen: seen({ captCluster: justBorn, controlPlane: undefined }),
+      says: 'NotProvisioned VPCCreating',
+      does: ask,
+    },
+    {
+      when: 'it is to be in another account',
+      seen: { ...built, captCluster: but(known, { spec: { providerConfigRef: acme } }) },
+      says: 'Provisioned ProviderConfigChanged',
+      does: `${ask}, tell ProviderConfigChanged`,
     },
     {
       when: 'an apply of another has the name',
@@ -177,8 +218,8 @@ describe('while it is to stay', () => {
     const [, vpc] = decide(built).conditions
     const captCluster = but(known, { status: { conditions: [{ ...vpc, lastTransitionTime: '' }] } })
     expect(doesOf(decide({ ...built, captCluster }))).toBe(ask)
-    expect(doesOf(decide({ ...built, captCluster, apply: aVpc('running') }))).toBe(ask)
-    expect(doesOf(decide({ ...built, captCluster, apply: aVpc('failed') }))).toBe(`${ask}, tell VPCCreationFailed`)
+    expect(doesOf(decide({ ...built, captCluster, apply: later('running') }))).toBe(ask)
+    expect(doesOf(decide({ ...built, captCluster, apply: later('failed') }))).toBe(`${ask}, tell VPCCreationFailed`)
   })
 
   test('a Cluster that is gone destroys nothing', () => {
@@ -195,6 +236,9 @@ const wishOf = (plan: Plan) => {
   const wish = plan.effects.find((each) => each.do === 'apply')
   return wish?.object as unknown as { metadata: Record<string, unknown>; spec: Record<string, unknown> }
 }
+
+const named = (eksClusterName: string) => but(controlPlane, { spec: { eksClusterName } })
+const askedFor = (cluster_name: string) => but(aVpc('done'), { spec: { variables: { cluster_name } } })
 
 describe('what Terraform is asked for', () => {
   test('the VPC of that cluster, in that region, as ours', () => {
@@ -244,6 +288,27 @@ describe('what Terraform is asked for', () => {
     })
   })
 
+  test.each<[string, Partial<Seen>, string]>([
+    ['that of the Cluster', {}, 'demo'],
+    ['the one that the control plane says', { controlPlane: named('demo-eks') }, 'demo-eks'],
+    [
+      'what it was, once the control plane is gone',
+      { controlPlane: 'missing', apply: askedFor('demo-eks') },
+      'demo-eks',
+    ],
+    ['what is said anew', { controlPlane: named('other'), apply: askedFor('demo-eks') }, 'other'],
+    ['that of the Cluster, when nobody has said one', { controlPlane: 'missing' }, 'demo'],
+    ['that of the Cluster, under another provider', { controlPlane: undefined, apply: askedFor('x') }, 'demo'],
+  ])('for a cluster whose name in EKS is %s', (_, more, name) => {
+    expect(wishOf(decide(seen(more))).spec['variables']).toMatchObject({ cluster_name: name })
+  })
+
+  test('in the account where it is, whatever is wanted later', () => {
+    const captCluster = but(known, { spec: { providerConfigRef: acme } })
+    expect(wishOf(decide({ ...built, captCluster })).spec).not.toHaveProperty('providerConfigRef')
+    expect(wishOf(decide(seen({ captCluster }))).spec['providerConfigRef']).toEqual(acme)
+  })
+
   test('under the name that the predecessor wrote down', () => {
     const captCluster = but(network, { spec: { workspaceTemplateApplyName: 'old-vpc-apply' } })
     expect(wishOf(decide(seen({ captCluster }))).metadata['name']).toBe('old-vpc-apply')
@@ -277,7 +342,7 @@ describe('whether it stays when it is deleted', () => {
     const given: Seen = {
       ...built,
       captCluster: but(known, { spec: { retainOnDelete: own, ...(old && { retainVpcOnDelete: old }) } }),
-      controlPlane: cp === 'gone' ? undefined : typeof cp === 'boolean' ? retains : but(retains, gone),
+      controlPlane: cp === 'gone' ? 'missing' : typeof cp === 'boolean' ? retains : but(retains, gone),
       apply: apply ? retainedApply : aVpc('done'),
     }
     expect(wishOf(decide(given)).spec['retainOnDelete']).toBe(stays)
@@ -334,7 +399,7 @@ describe('when it leaves', () => {
     },
     {
       when: 'its Cluster is gone',
-      seen: { ...built, captCluster: going, cluster: 'gone', controlPlane: undefined },
+      seen: { ...built, captCluster: going, cluster: 'gone', controlPlane: 'missing' },
       says: 'waits for WorkspaceTemplateApply team/demo-vpc: it is told to go',
       does: 'delete demo-vpc',
     },
@@ -393,6 +458,12 @@ describe('what Cluster API reads', () => {
     expect(zones?.map(({ name }) => name)).toEqual(names)
   })
 
+  test('has no VPC that is gone, and stays provisioned', () => {
+    const { status } = decide({ ...built, apply: aVpc('running') })
+    expect(status).toMatchObject({ ready: false, vpcId: null })
+    expect(status).not.toHaveProperty('initialization')
+  })
+
   test('has nothing of failures that the predecessor left there for good', () => {
     const captCluster = but(known, { status: { failureReason: 'VPCReconciliationFailed', failureMessage: 'x' } })
     expect(decide({ ...built, captCluster }).status).toMatchObject({ failureReason: null, failureMessage: null })
@@ -416,8 +487,10 @@ const every: readonly Seen[] = [network, known, existing, but(network, { spec: {
           but(aVpc('done'), gone),
         ].flatMap((apply) =>
           (apply ? [undefined] : [undefined, aVpc('done')]).flatMap((taken) =>
-            [undefined, controlPlane].map((beside) => ({
+            ([undefined, 'missing', controlPlane] as const).map((beside) => ({
               captCluster: but(object, mark),
+              now,
+              accountOfTemplate: undefined,
               cluster: of,
               apply,
               taken,
@@ -430,6 +503,10 @@ const every: readonly Seen[] = [network, known, existing, but(network, { spec: {
 )
 const isLeaving = ({ captCluster: { metadata } }: Seen) => metadata.deletionTimestamp !== undefined
 const isDoing = ({ effects }: Plan, what: Effect['do']) => effects.some((each) => each.do === what)
+
+test('it looks again when the control plane has not come', () => {
+  expect(decide(seen({ captCluster: justBorn, controlPlane: 'missing' })).wake).toEqual({ afterSeconds: 7 })
+})
 
 test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
   ['it acts or says why it waits', ({ effects, conditions }) => effects.length + conditions.length > 0],
@@ -445,6 +522,15 @@ test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
     (plan, given) => !isLeaving(given) || !isDoing(plan, 'removeFinalizer') || given.apply === undefined,
   ],
   ['what was provisioned stays so', ({ status }) => !JSON.stringify(status ?? {}).includes('"provisioned":false')],
+  [
+    'what it only promises it says so',
+    ({ conditions }) =>
+      conditions.every(
+        ({ type, message, isPromise }) =>
+          ['Ready', 'Available', 'RollingOut'].includes(type) ||
+          (isPromise === true) === message.startsWith('Terraform is asked'),
+      ),
+  ],
   [
     'it says only what it has words for',
     ({ conditions }) => conditions.every(({ type }) => Object.keys(CAPTCluster.words).includes(type)),

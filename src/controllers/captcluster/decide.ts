@@ -1,21 +1,17 @@
 // What the network of a cluster needs next, given what we see. No I/O, no clock, no memory.
 import { CAPTCluster } from '../../api/captcluster.ts'
-import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import { type Said, vocabulary } from '../../api/condition.ts'
+import { promise, type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isTexts, type JsonRecord } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
-import { ask, type Found, leave, letGo, noFailure, oldStatusOf, runOf } from '../childapply.ts'
+import { settledAccount } from '../account.ts'
+import { leave, letGo, noFailure, oldStatusOf, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
-import { type OwnerCluster, tellGone } from '../ownercluster.ts'
-
-export interface Seen extends Found {
-  readonly captCluster: CAPTCluster
-  readonly cluster: OwnerCluster
-  readonly controlPlane: CAPTControlPlane | undefined // of the same Cluster, when it is one of ours
-}
+import { tellGone, tellMissing } from '../ownercluster.ts'
+import type { Seen } from './seen.ts'
+import { askForVpc, isRetained, networkApplyName, tellRetained } from './vpc.ts'
 
 const say = vocabulary(CAPTCluster.words)
 const finalizer = {
@@ -58,13 +54,14 @@ interface Network {
   readonly vpc: Said
   readonly vpcId: string | undefined // of a VPC that is there, whatever the last run came to
   readonly status?: JsonRecord
+  readonly againAfterSeconds?: number
 }
 
 // Whether the network is there and how the last run went are two questions: a change that fails leaves a network that serves.
 function live(seen: Seen): Plan {
   const { captCluster, cluster } = seen
   if (typeof cluster !== 'object') return waiting(tellGone(captCluster))
-  const { effects, vpc, vpcId, status = {} } = networkOf(seen, cluster)
+  const { effects, vpc, vpcId, status = {}, againAfterSeconds: afterSeconds } = networkOf(seen, cluster)
   const ready = vpcId === undefined ? 'NotProvisioned' : 'Provisioned'
   const before = captCluster.status?.conditions
   const wasThere = before?.some(({ type, status: is }) => type === 'VPCReady' && is === 'True')
@@ -78,7 +75,7 @@ function live(seen: Seen): Plan {
       ...(vpcId !== undefined && { vpcId, initialization: { provisioned: true } }),
       ...status,
     },
-    wake: 'onChange',
+    wake: afterSeconds === undefined ? 'onChange' : { afterSeconds },
   }
 }
 
@@ -104,41 +101,40 @@ function existing({ captCluster, apply }: Seen, vpcId: string): Network {
 }
 
 function built(seen: Seen, cluster: Cluster, templateRef: { readonly name: string }): Network {
-  const { captCluster, apply, taken } = seen
-  const { name: clusterName } = cluster.metadata
+  const { apply, taken } = seen
   if (taken) {
     const message = `${tellObject(taken)} is not of this network, and is left alone: delete it, or make a CAPTCluster of another name`
     return { effects: [], vpc: say('VPCReady', 'VPCCreationFailed', message), vpcId: undefined }
   }
-  const { region, providerConfigRef, destructiveChanges, additionalTags, vpcConfig } = captCluster.spec
-  const wish = ask(captCluster, {
-    name: networkApplyName(captCluster),
-    cluster: clusterName,
-    owner: captCluster,
-    spec: {
-      templateRef,
-      variables: {
-        cluster_name: seen.controlPlane?.spec.eksClusterName ?? clusterName,
-        region,
-        vpc_name: vpcConfig?.name ?? `${captCluster.metadata.name}-vpc`,
-        tags: additionalTags ?? {},
-        environment: 'production', // as the predecessor said to every template
-      },
-      retainOnDelete: isRetained(seen),
-      ...(providerConfigRef && { providerConfigRef }),
-      ...(destructiveChanges && { destructiveChanges }),
-    },
-  })
-  if (apply) return { effects: [wish], ...told(seen, apply) }
+  if (apply) return { effects: [askForVpc(seen, cluster, templateRef)], ...told(seen, apply) }
+  const waitsMs = controlPlaneMayComeMs(seen)
+  if (waitsMs > 0) {
+    const message = `waits a moment for what names the cluster in EKS: ${tellMissing(cluster, 'controlPlaneRef')}`
+    const vpc = say('VPCReady', 'VPCCreating', message)
+    return { effects: [], vpc, vpcId: undefined, againAfterSeconds: Math.ceil(waitsMs / 1000) }
+  }
   const message = `Terraform is asked for the VPC by template ${templateRef.name}`
-  return { effects: [wish], vpc: say('VPCReady', 'VPCCreating', message), vpcId: undefined }
+  const effects = [askForVpc(seen, cluster, templateRef)]
+  return { effects, vpc: promise(say('VPCReady', 'VPCCreating', message)), vpcId: undefined }
 }
 
+const momentMs = 10_000
+
+// Both are often applied together, the network first. Some make the control plane only when the network is there: it is not waited for long.
+function controlPlaneMayComeMs({ captCluster, controlPlane, now }: Seen): number {
+  const bornMs = Date.parse(captCluster.metadata.creationTimestamp ?? '')
+  return controlPlane === 'missing' && bornMs > 0 ? bornMs + momentMs - now.getTime() : 0
+}
+
+// An apply that was made again builds another VPC: what is known of the first is over. That it has ever converged is lost in a move,
+// but what is known here is lost there, too.
 function told(seen: Seen, apply: WorkspaceTemplateApply): Omit<Network, 'effects'> {
   const { status = {} } = seen.captCluster
   const run = runOf(apply)
   const { vpc_id: found, azs } = (apply.status?.outputs ?? {}) as JsonRecord
-  const vpcId = run.is === 'done' && typeof found === 'string' && found !== '' ? found : status.vpcId
+  const known = apply.status?.applied ? status.vpcId : undefined
+  const vpcId = run.is === 'done' && typeof found === 'string' && found !== '' ? found : known
+  const { refusal } = settledAccount(seen.captCluster, apply, seen.accountOfTemplate)
   const lacksId = `${tellObject(apply)} is done, but its template has no output vpc_id: add one that is not sensitive`
   const vpc =
     run.is === 'failed' || run.is === 'held'
@@ -147,13 +143,16 @@ function told(seen: Seen, apply: WorkspaceTemplateApply): Omit<Network, 'effects
         ? run.is === 'done'
           ? say('VPCReady', 'VPCCreationFailed', lacksId)
           : say('VPCReady', 'VPCCreating', run.why)
-        : say('VPCReady', 'VPCCreated', run.why || tellRetained(seen))
+        : refusal === undefined
+          ? say('VPCReady', 'VPCCreated', run.why || tellRetained(seen))
+          : say('VPCReady', 'ProviderConfigChanged', refusal)
   const zones = isTexts(azs) && run.is === 'done' ? zonesOf(azs) : undefined
   return {
     vpc,
     vpcId,
     status: {
       ...(zones && { failureDomains: zones }),
+      ...(vpcId === undefined && status.vpcId !== undefined && { vpcId: null }),
       ...(apply.status?.workspaceName !== undefined && { vpcWorkspaceName: apply.status.workspaceName }),
       workspaceTemplateStatus: oldStatusOf(apply, run, status.workspaceTemplateStatus),
     },
@@ -163,23 +162,6 @@ function told(seen: Seen, apply: WorkspaceTemplateApply): Omit<Network, 'effects
 // A list of subnets' zones names each more than once.
 function zonesOf(azs: readonly string[]): readonly JsonRecord[] {
   return [...new Set(azs)].filter((name) => name !== '').map((name) => ({ name, controlPlane: true }))
-}
-
-function isAsked({ spec }: CAPTCluster): boolean {
-  return spec.retainOnDelete || spec.retainVpcOnDelete === true
-}
-
-// A cluster that stays needs its network. Once its control plane is gone nobody says so any more, but for the apply.
-function isRetained({ captCluster, cluster, controlPlane, apply }: Seen): boolean {
-  if (isAsked(captCluster)) return true
-  if (controlPlane) return controlPlane.spec.retainOnDelete
-  const isAnothers = typeof cluster === 'object' && cluster.spec?.controlPlaneRef?.kind !== CAPTControlPlane.kind
-  return !isAnothers && apply?.spec.retainOnDelete === true
-}
-
-function tellRetained(seen: Seen): string {
-  const isForIt = isRetained(seen) && !isAsked(seen.captCluster)
-  return isForIt ? 'it stays when it is deleted: the control plane in it is retained' : ''
 }
 
 function leaving(seen: Seen): Plan {
@@ -195,9 +177,4 @@ function leaving(seen: Seen): Plan {
 
 function goes(message: string): readonly Said[] {
   return [say('Ready', 'Deleting', message), say('Deleting', 'Deleting', message), say('Paused', 'NotPaused')]
-}
-
-// The one that the predecessor wrote down is found under its old name.
-export function networkApplyName({ metadata, spec }: CAPTCluster): string {
-  return spec.workspaceTemplateApplyName ?? `${metadata.name}-vpc`
 }

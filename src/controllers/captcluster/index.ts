@@ -3,12 +3,15 @@ import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { Cluster } from '../../api/neighbours.ts'
 import { type Key, keyOf } from '../../api/resource.ts'
+import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { applies, controller, deletes, gets, itself, mapped, ownerOf } from '../../runtime/controller.ts'
+import { accountOfTemplate } from '../account.ts'
 import { refTo, sortOut } from '../childapply.ts'
 import { namedBy, ofCluster, ownerClusterOf, ownerKeyOf } from '../ownercluster.ts'
-import { decide, networkApplyName } from './decide.ts'
+import { decide } from './decide.ts'
+import { networkApplyName } from './vpc.ts'
 
 export const captClusterController = controller({
   name: 'captcluster',
@@ -17,6 +20,7 @@ export const captClusterController = controller({
     itself(CAPTCluster),
     ownerOf(WorkspaceTemplateApply),
     ofCluster('infrastructureRef'),
+    mapped(WorkspaceTemplate, () => []), // it is only looked at
     // Which names the cluster in EKS, and may want its network retained. Another provider may look after control planes.
     mapped<CAPTControlPlane>({ ...CAPTControlPlane, isOptional: true }, networkBeside),
   ],
@@ -26,14 +30,17 @@ export const captClusterController = controller({
     deletes(WorkspaceTemplateApply),
     gets(WorkspaceTemplateApply),
   ],
-  observe(read, captCluster: CAPTCluster) {
+  observe(read, captCluster: CAPTCluster, live) {
     const cluster = ownerClusterOf(read, captCluster)
+    const { vpcTemplateRef } = captCluster.spec
     const found = read.get(WorkspaceTemplateApply, refTo(captCluster, networkApplyName(captCluster)).key)
     return {
       captCluster,
+      now: live.now(),
       cluster,
+      accountOfTemplate: vpcTemplateRef && accountOfTemplate(read, captCluster, vpcTemplateRef),
       controlPlane:
-        typeof cluster === 'object' ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane) : undefined,
+        typeof cluster === 'object' ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane) : 'missing',
       ...sortOut(found, captCluster, ownerKeyOf(captCluster)?.name ?? ''),
     }
   },
@@ -44,5 +51,5 @@ function networkBeside(controlPlane: CAPTControlPlane, _: unknown, read: Read): 
   const key = ownerKeyOf(controlPlane)
   const cluster = key && read.get(Cluster, key)
   const network = cluster && namedBy(read, cluster, 'infrastructureRef', CAPTCluster)
-  return network ? [keyOf(network)] : []
+  return typeof network === 'object' ? [keyOf(network)] : []
 }

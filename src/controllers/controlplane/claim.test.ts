@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { but, cluster, controlPlane, network } from '../../../test/controlplanes.ts'
+import { anEks, but, cluster, controlPlane, network } from '../../../test/controlplanes.ts'
 import { CAPTCluster } from '../../api/captcluster.ts'
 import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { Cluster } from '../../api/neighbours.ts'
 import { type Key, keyOf, type Resource, tellKey } from '../../api/resource.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { claimedBy } from './claim.ts'
 import { eksNameOf } from './eks.ts'
@@ -20,13 +21,20 @@ const rival = (...changes: readonly Parameters<typeof but>[1][]) =>
   )
 const older = { metadata: { creationTimestamp: '2026-11-16T11:54:00Z' } }
 
-function look(subject: CAPTControlPlane, other: CAPTControlPlane, { region = 'ap-northeast-1', template = {} } = {}) {
+function look(
+  subject: CAPTControlPlane,
+  other: CAPTControlPlane,
+  { region = 'ap-northeast-1', template = {}, isLost = false } = {},
+) {
   const all = [subject, other]
   const read = {
     get(resource: Resource, key: Key) {
       const isRich = key.namespace === 'rich'
       const metadata = { namespace: key.namespace, name: key.name }
       if (resource === Cluster) return but(cluster, { metadata })
+      if (resource === WorkspaceTemplateApply)
+        return but(anEks('done'), { spec: { variables: { region: 'ap-northeast-1' } } })
+      if (resource === CAPTCluster && isRich && isLost) return undefined
       if (resource === CAPTCluster)
         return but(network, { metadata, spec: { region: isRich ? region : 'ap-northeast-1' } })
       return resource === WorkspaceTemplate ? { spec: { template: { spec: isRich ? template : {} } } } : undefined
@@ -59,6 +67,7 @@ test.each<[string, CAPTControlPlane, CAPTControlPlane, Parameters<typeof look>[2
     [other, undefined],
   ],
   ['both, in different regions', controlPlane, rival(), { region: 'eu-west-1' }, [undefined, undefined]],
+  ['the other, also while its network is not there', controlPlane, rival(older), { isLost: true }, [other, undefined]],
   [
     'both, in different accounts',
     controlPlane,

@@ -1,12 +1,12 @@
 // Names in EKS: one account has a name once in a region, whatever the objects here are called.
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import type { Cluster } from '../../api/neighbours.ts'
-import { type Key, keyOf, tellKey } from '../../api/resource.ts'
-import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
+import { beside, type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
+import { accountOfTemplate, usualAccount } from '../account.ts'
 import { namedBy, ownerClusterOf } from '../ownercluster.ts'
-import { eksNameOf, regionOf } from './eks.ts'
+import { eksApplyName, eksNameOf, regionOf } from './eks.ts'
 
 export const byEksName = 'eksname' // index of control planes
 
@@ -23,14 +23,14 @@ export function claimedBy(read: Read, controlPlane: CAPTControlPlane): Key | und
 // Where the name would be: whose account that is, only the name of a ProviderConfig tells.
 function claimOf(read: Read, controlPlane: CAPTControlPlane): string {
   const { namespace = '' } = controlPlane.metadata
-  const { workspaceTemplateRef: template, providerConfigRef } = controlPlane.spec
-  const owner = ownerClusterOf(read, controlPlane)
-  const cluster: Cluster | undefined = typeof owner === 'object' ? owner : undefined
-  const network = cluster && namedBy(read, cluster, 'infrastructureRef', CAPTCluster)
-  const key = { name: template.name, namespace: template.namespace ?? namespace }
-  const config = providerConfigRef ?? read.get(WorkspaceTemplate, key)?.spec.template.spec.providerConfigRef
-  const whose = config?.kind === 'ProviderConfig' ? namespace : ''
-  return [regionOf({ controlPlane, network, cluster: owner }) ?? '', whose, config?.name ?? 'default'].join('/')
+  const cluster = ownerClusterOf(read, controlPlane)
+  const network = typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : 'missing'
+  const eks = read.get(WorkspaceTemplateApply, beside(controlPlane, eksApplyName(controlPlane)))
+  const { providerConfigRef, workspaceTemplateRef } = controlPlane.spec
+  const { kind, name } =
+    providerConfigRef ?? accountOfTemplate(read, controlPlane, workspaceTemplateRef) ?? usualAccount
+  const whose = kind === 'ProviderConfig' ? namespace : ''
+  return [regionOf({ controlPlane, network, cluster, eks }) ?? '', whose, name].join('/')
 }
 
 // Who has written its name down holds it.

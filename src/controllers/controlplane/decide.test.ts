@@ -222,7 +222,7 @@ const situations: fc.Arbitrary<Seen> = fc.record({
     .map(([of, ...changes]) => changes.reduce(but<CAPTControlPlane>, of)),
   now: one(now, new Date('2026-11-17T00:00:00Z')),
   cluster: one<Seen['cluster']>('none', 'gone', cluster, paused, unprovisioned),
-  network: one(undefined, network, existing()),
+  network: one<Seen['network']>(undefined, 'missing', network, existing()),
   eks: one(
     undefined,
     ...(['new', 'running', 'failed', 'held', 'done'] as const).map((run) => anEks(run)),
@@ -231,6 +231,7 @@ const situations: fc.Arbitrary<Seen> = fc.record({
     but(anEks('done'), { status: { conditions: undefined } }),
   ),
   taken: one(undefined, anEks('done')),
+  accountOfTemplate: one(undefined, { kind: 'ClusterProviderConfig', name: 'default' }),
   spotRole: one(undefined, spot('failed'), spot('done')),
   claimedBy: one(undefined, { name: 'x' }),
   secrets: fc.record({
@@ -313,6 +314,15 @@ test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
       ),
   ],
   ['it does not wake all the time', ({ wake }) => wake === 'onChange' || wake.afterSeconds >= 1],
+  [
+    'what it only promises it says so',
+    ({ conditions }) =>
+      conditions.every(
+        ({ type, message, isPromise }) =>
+          ['Ready', 'Available', 'RollingOut'].includes(type) ||
+          (isPromise === true) === message.startsWith('Terraform is asked'),
+      ),
+  ],
   [
     'it says only what it has words for',
     ({ conditions }) => conditions.every(({ type }) => Object.keys(CAPTControlPlane.words).includes(type)),

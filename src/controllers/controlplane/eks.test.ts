@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { anEks, but, cluster, controlPlane, existing, network, ofCP, waitingSeen } from '../../../test/controlplanes.ts'
-import { askForEks, connectionName, eksApplyName, eksNameOf, regionOf } from './eks.ts'
+import {
+  anEks,
+  but,
+  cluster,
+  controlPlane,
+  existing,
+  network,
+  noted,
+  ofCP,
+  waitingSeen,
+} from '../../../test/controlplanes.ts'
+import type { JsonRecord } from '../../api/record.ts'
+import { askForEks, connectionName, eksApplyName, eksNameOf, regionOf, servicesOf } from './eks.ts'
 import type { Seen } from './seen.ts'
 
 const wish = (seen: Seen, of = cluster) => {
@@ -8,6 +19,10 @@ const wish = (seen: Seen, of = cluster) => {
   if (effect.do !== 'apply') throw new Error(effect.do)
   return effect.object as unknown as { metadata: object; spec: Record<string, unknown> }
 }
+
+const of = (range: string) => ({ services: { cidrBlocks: [range] } })
+const asking = (run: 'new' | 'failed' | 'done') =>
+  but(anEks(run), { spec: { variables: { service_ipv4_cidr: '10.96.0.0/16' } } })
 
 describe('what Terraform is asked for', () => {
   test('EKS in the network that was built, whose outputs are followed', () => {
@@ -81,6 +96,16 @@ describe('what Terraform is asked for', () => {
     expect(variablesFrom).toBeUndefined()
   })
 
+  test('in a network that somebody else manages, as its CAPTCluster tells', () => {
+    const managed = but(network, {
+      ...noted('cluster.x-k8s.io/managed-by'),
+      status: { vpcId: 'vpc-0123456789abcdef0', failureDomains: [{ name: 'a' }, { name: 'b' }] },
+    })
+    const { variables, variablesFrom } = wish({ ...waitingSeen, network: managed }).spec
+    expect(variables).toMatchObject({ vpc_id: 'vpc-0123456789abcdef0', azs: ['a', 'b'] })
+    expect(variablesFrom).toBeUndefined()
+  })
+
   test('in a network of which another provider knows, nothing is said of it', () => {
     const { variables, variablesFrom } = wish({ ...waitingSeen, network: undefined }).spec
     expect([variables, variablesFrom]).toEqual([
@@ -97,6 +122,28 @@ describe('what Terraform is asked for', () => {
     })
   })
 
+  test('in the account where it is, whatever is wanted later', () => {
+    const providerConfigRef = { kind: 'ClusterProviderConfig', name: 'acme' }
+    const wanting = ofCP(waitingSeen, { spec: { providerConfigRef } })
+    expect(wish(wanting).spec['providerConfigRef']).toEqual(providerConfigRef)
+    expect(wish({ ...wanting, eks: anEks('done') }).spec).not.toHaveProperty('providerConfigRef')
+  })
+
+  test.each<[string, object, object, string | undefined, string]>([
+    ['what is wanted, before Terraform was run', asking('new'), of('10.97.0.0/16'), '10.97.0.0/16', ''],
+    ['what it was', asking('done'), of('10.96.0.0/16'), '10.96.0.0/16', ''],
+    ['what it was, though nobody says so any more', asking('done'), {}, '10.96.0.0/16', ''],
+    ['what it was, though another is wanted', asking('done'), of('10.97.0.0/16'), '10.96.0.0/16', 'to 10.97.0.0/16'],
+    ['what it was, as long as it may be there', asking('failed'), of('10.97.0.0/16'), '10.96.0.0/16', 'asks for'],
+    ['what EKS chose', anEks('done'), of('10.97.0.0/16'), undefined, 'the range they were given'],
+  ])('with a range of Services that is %s', (_, eks, clusterNetwork, range, notFollowed) => {
+    const seen = { ...waitingSeen, eks } as Seen
+    const named = but(cluster, { spec: { clusterNetwork } })
+    expect((wish(seen, named).spec['variables'] as JsonRecord)['service_ipv4_cidr']).toBe(range)
+    expect(servicesOf(seen, named).notFollowed).toContain(notFollowed)
+    expect(servicesOf(seen, named).notFollowed === '').toBe(notFollowed === '')
+  })
+
   test("from the network's apply under the name that the predecessor wrote down", () => {
     const old = but(network, { spec: { workspaceTemplateApplyName: 'old-vpc' } })
     expect(JSON.stringify(wish({ ...waitingSeen, network: old }).spec['variablesFrom'])).toContain('"name":"old-vpc"')
@@ -108,6 +155,12 @@ describe('names', () => {
     expect(eksApplyName(but(controlPlane, { spec: { workspaceTemplateApplyName: 'old' } }))).toBe('old')
     const eks = but(anEks('done'), { spec: { writeConnectionSecretToRef: { name: 'old-connection' } } })
     expect(connectionName(controlPlane, eks)).toBe('old-connection')
+  })
+  test('of applies are never longer than the API server allows', () => {
+    const name = 'n'.repeat(63)
+    expect(eksApplyName(but(controlPlane, { metadata: { name } }))).toMatch(/^n{42}-[0-9a-f]{20}$/)
+    const from = wish({ ...waitingSeen, network: but(network, { metadata: { name } }) }).spec['variablesFrom']
+    expect(JSON.stringify(from)).toMatch(/"name":"n{42}-[0-9a-f]{20}"/)
   })
   test('in EKS and of Secrets are those of the Cluster, whatever a topology calls the control plane', () => {
     const random = but(controlPlane, { metadata: { name: 'demo-x7k2p' }, spec: { eksClusterName: undefined } })
@@ -128,6 +181,15 @@ test.each<[string, Parameters<typeof regionOf>[0], string | undefined]>([
       cluster: but(cluster, { metadata: { annotations: { 'cluster.x-k8s.io/region': 'us-east-1' } } }),
     },
     'us-east-1',
+  ],
+  [
+    'where it was asked for, while its network is not there',
+    {
+      ...waitingSeen,
+      network: 'missing',
+      eks: but(anEks('done'), { spec: { variables: { region: 'eu-north-1' } } }),
+    },
+    'eu-north-1',
   ],
   ['none', { ...waitingSeen, network: undefined }, undefined],
 ])('the region is %s', (_, seen, region) => {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { at } from '../../../test/applies.ts'
 import { anApply, anEks, aSecretOf, but, cluster, controlPlane, ensure, network } from '../../../test/controlplanes.ts'
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { Cluster, Secret } from '../../api/neighbours.ts'
 import { type Key, type KubeObject, keyOf, type Resource, tellKey } from '../../api/resource.ts'
+import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Controller } from '../../runtime/controller.ts'
@@ -45,6 +47,7 @@ function woken({ wokenBy, kind }: Controller, resource: Resource, object: KubeOb
     .flatMap((each) => each.wakes(object, kind, read))
   return [...new Set(keys.map(tellKey))]
 }
+const aTemplate = (name: string): KubeObject => ({ apiVersion: 'x/v1', kind: 'WorkspaceTemplate', metadata: at(name) })
 const it = 'team/demo-x7k2p'
 
 test.each<[string, Resource, KubeObject, readonly string[]]>([
@@ -57,6 +60,8 @@ test.each<[string, Resource, KubeObject, readonly string[]]>([
   ],
   ['its apply', WorkspaceTemplateApply, anApply('any', topology, 'done'), [it]],
   ['the spot role it waits for', WorkspaceTemplateApply, anApply('spot-role-default', undefined, 'done'), [it]],
+  ['the template that says in which account', WorkspaceTemplate, aTemplate('eks'), [it]],
+  ['no template of others', WorkspaceTemplate, aTemplate('vpc'), []],
   ['its Cluster', Cluster, named, [it]],
   ['its network', CAPTCluster, network, [it]],
   ['its connection', Secret, aSecretOf('demo-eks-connection', undefined), [it]],

@@ -9,7 +9,7 @@ import { crossplane } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
-import { applies, type Controller, controller, deletes, gets, mapped, ownerOf } from '../../runtime/controller.ts'
+import { applies, type Controller, controller, deletes, gets, isAskedForMore, mapped, ownerOf } from '../../runtime/controller.ts'
 import type { Indexes } from '../../runtime/store.ts'
 import { copyName, roles } from '../../secrets/copies.ts'
 import { ofCluster, ownerKeyOf } from '../ownercluster.ts'
@@ -18,7 +18,7 @@ import { decide } from './decide.ts'
 import { eksNameOf } from './eks.ts'
 import { observe } from './observe.ts'
 import type { Outside } from './outside.ts'
-import { isSpotRoleWanted, spotRoleApplyName } from './spotrole.ts'
+import { isSpotRole, isSpotRoleWanted } from './spotrole.ts'
 
 export function controlPlaneController(outside: Outside): Controller {
   return controller({
@@ -29,7 +29,7 @@ export function controlPlaneController(outside: Outside): Controller {
       mapped(CAPTControlPlane, itAndItsRivals, { indexes }),
       owner,
       mapped(WorkspaceTemplateApply, thoseWaitingForSpotRole, { indexes: ofApplies }),
-      mapped(WorkspaceTemplate, nobody),
+      mapped(WorkspaceTemplate, thoseWaitingForAccount, { isNews: isAskedForMore }),
       ofCluster('controlPlaneRef'),
       mapped(CAPTCluster, besideNetwork),
       // Neither watch knows any bytes.
@@ -50,7 +50,8 @@ export function controlPlaneController(outside: Outside): Controller {
   })
 }
 
-const bySpotRole = 'spotrole'
+const bySpotRole = 'spotrole' // those that want one, by namespace
+const byAccount = 'account' // those for whose role a template says in which account, by it
 const byCluster = 'cluster'
 const byConnection = 'connection'
 const owner = ownerOf(WorkspaceTemplateApply)
@@ -65,8 +66,13 @@ const ofApplies: Indexes<WorkspaceTemplateApply> = {
 
 const indexes: Indexes<CAPTControlPlane> = {
   [byEksName]: (controlPlane) => [eksNameOf(controlPlane)],
-  [bySpotRole]: (controlPlane) =>
-    isSpotRoleWanted(controlPlane) ? [tellKey({ ...keyOf(controlPlane), name: spotRoleApplyName(controlPlane) })] : [],
+  [bySpotRole]: (controlPlane) => (isSpotRoleWanted(controlPlane) ? [controlPlane.metadata.namespace ?? ''] : []),
+  [byAccount]: (controlPlane) => {
+    const { providerConfigRef, workspaceTemplateRef: template } = controlPlane.spec
+    const isSaid = providerConfigRef !== undefined || !isSpotRoleWanted(controlPlane)
+    const { name, namespace } = template
+    return isSaid ? [] : [tellKey(namespace === undefined ? beside(controlPlane, name) : { name, namespace })]
+  },
   [byCluster]: (controlPlane) => {
     const key = ownerKeyOf(controlPlane)
     return key ? [tellKey(key)] : []
@@ -79,7 +85,11 @@ function itAndItsRivals(controlPlane: CAPTControlPlane, _: unknown, read: Read):
 }
 
 function thoseWaitingForSpotRole(apply: WorkspaceTemplateApply, _: unknown, read: Read): readonly Key[] {
-  return read.keysAt(CAPTControlPlane, bySpotRole, tellKey(keyOf(apply)))
+  return isSpotRole(apply) ? read.keysAt(CAPTControlPlane, bySpotRole, apply.metadata.namespace ?? '') : []
+}
+
+function thoseWaitingForAccount(template: WorkspaceTemplate, _: unknown, read: Read): readonly Key[] {
+  return read.keysAt(CAPTControlPlane, byAccount, tellKey(keyOf(template)))
 }
 
 function besideNetwork(network: CAPTCluster, _: unknown, read: Read): readonly Key[] {
@@ -101,5 +111,3 @@ function thoseOfConnection(secret: Secret, kind: Kind, read: Read): readonly Key
   const written = read.byIndex(WorkspaceTemplateApply, byConnection, tellKey(keyOf(secret)))
   return written.flatMap((apply) => owner.wakes(apply, kind, read))
 }
-
-const nobody = () => []

@@ -7,6 +7,7 @@ import {
   building,
   built,
   but,
+  cluster,
   copies,
   eksOutputs,
   ensure,
@@ -33,6 +34,12 @@ import { decide } from './decide.ts'
 import type { Seen } from './seen.ts'
 
 const does = (seen: Seen) => plainly(decide(seen))
+const asking = (variables: object) =>
+  but(anEks('done'), { spec: { variables: { kubernetes_version: '1.34', ...variables } } })
+const [owner] = waitingSeen.controlPlane.metadata.ownerReferences ?? []
+const ofDots = (eksClusterName: string | undefined) =>
+  ofCP(waitingSeen, { metadata: { ownerReferences: [{ ...owner, name: 'prod.eu' }] }, spec: { eksClusterName } })
+const ranged = but(cluster, { spec: { clusterNetwork: { services: { cidrBlocks: ['10.97.0.0/16'] } } } })
 const networkSaying = (reason: string) =>
   but(network, { status: { conditions: [condition('VPCReady', 'False', reason, { message: 'why' })] } })
 
@@ -72,6 +79,30 @@ describe('what becomes of EKS', () => {
       does: ask,
     },
     {
+      when: 'the network of one that serves is not there any more',
+      seen: { ...serving, network: 'missing' },
+      says: 'NetworkMissing Available',
+      does: '',
+    },
+    {
+      when: 'the network was there, and is not any more',
+      seen: { ...waitingSeen, network: 'missing' },
+      says: 'NetworkMissing NotCreated',
+      does: '',
+    },
+    {
+      when: 'the network was never there',
+      seen: { ...waitingSeen, network: 'missing', cluster: unprovisioned },
+      says: 'WaitingForClusterInfrastructureReady WaitingForClusterInfrastructureReady',
+      does: '',
+    },
+    {
+      when: 'its network is made again in another region',
+      seen: { ...serving, eks: asking({ region: 'eu-west-1' }) },
+      says: 'RegionMismatch Available',
+      does: '',
+    },
+    {
       when: 'it is to be in another region',
       seen: ofCP(waitingSeen, { spec: { controlPlaneConfig: { region: 'eu-west-1' } } }),
       says: 'RegionMismatch NotCreated',
@@ -100,6 +131,18 @@ describe('what becomes of EKS', () => {
       seen: { ...waitingSeen, claimedBy: { namespace: 'rich', name: 'demo' } },
       says: 'NameClaimed NotCreated',
       does: '',
+    },
+    {
+      when: 'EKS has no names like that of its Cluster',
+      seen: ofDots(undefined),
+      says: 'NameInvalid NotCreated',
+      does: '',
+    },
+    {
+      when: 'EKS has no names like that of its Cluster, and it has another there',
+      seen: ofDots('prod-eu'),
+      says: 'Applying NotCreated',
+      does: ask,
     },
     {
       when: "another's apply has the name",
@@ -142,6 +185,40 @@ describe('what becomes of EKS', () => {
       when: 'Terraform takes too long',
       seen: { ...building, now: new Date('2026-11-16T12:29:00Z') },
       says: 'ControlPlaneTimeout NotCreated',
+      does: ask,
+    },
+    {
+      when: 'Terraform is at work again after a long time in which it failed',
+      seen: {
+        ...building,
+        now: new Date('2026-11-16T12:29:00Z'),
+        eks: but(anEks('running'), { status: { applyingSince: '2026-11-16T12:28:00Z' } }),
+      },
+      says: 'Applying NotCreated',
+      does: ask,
+    },
+    {
+      when: 'a first run at another version fails',
+      seen: ofCP({ ...waitingSeen, eks: anEks('failed') }, { spec: { version: 'v1.36.0' } }),
+      says: 'TerraformFailed NotCreated',
+      does: ask,
+    },
+    {
+      when: 'an older version is asked for while it is built',
+      seen: ofCP(building, { spec: { version: 'v1.33.0' } }),
+      says: 'DowngradeNotAllowed NotCreated',
+      does: ask,
+    },
+    {
+      when: 'it is to be in another account',
+      seen: ofCP(serving, { spec: { providerConfigRef: { kind: 'ClusterProviderConfig', name: 'acme' } } }),
+      says: 'ProviderConfigChanged Available',
+      does: ask,
+    },
+    {
+      when: 'the Cluster changes the range of Services',
+      seen: { ...serving, cluster: ranged },
+      says: 'Converged Available',
       does: ask,
     },
     {
@@ -225,6 +302,12 @@ describe('what becomes of EKS', () => {
       'it does not say yet that CAPTCluster team/demo is provisioned',
     ],
     [
+      'the network that is not there',
+      { ...serving, network: 'missing' },
+      'Available',
+      'it serves, but CAPTCluster team/demo, which the Cluster names in spec.infrastructureRef, is not there',
+    ],
+    [
       'both regions',
       ofCP(waitingSeen, { spec: { controlPlaneConfig: { region: 'eu-west-1' } } }),
       'EKSApplied',
@@ -235,6 +318,36 @@ describe('what becomes of EKS', () => {
       { ...waitingSeen, claimedBy: { namespace: 'rich', name: 'demo' } },
       'EKSApplied',
       'CAPTControlPlane rich/demo',
+    ],
+    ['what to name it in EKS', ofDots(undefined), 'Available', 'set spec.eksClusterName'],
+    ['what EKS cannot change', { ...serving, cluster: ranged }, 'EKSApplied', 'EKS cannot change it to 10.97.0.0/16'],
+    [
+      'what it waits for before the next version',
+      ofCP({ ...waitingSeen, eks: anEks('failed') }, { spec: { version: 'v1.36.0' } }),
+      'EKSApplied',
+      'VpcLimitExceeded. EKS may run Kubernetes 1.34 already: 1.36 is asked for once that has converged',
+    ],
+    [
+      'what it was begun with',
+      ofCP(building, { spec: { version: 'v1.33.0' } }),
+      'EKSApplied',
+      'EKS was asked for 1.34, and 1.33 is older',
+    ],
+    [
+      'how long it is not done',
+      { ...building, now: new Date('2026-11-16T12:29:00Z') },
+      'EKSApplied',
+      'not done for more than 30 minutes',
+    ],
+    [
+      'how long Terraform is at work',
+      {
+        ...building,
+        now: new Date('2026-11-16T12:59:00Z'),
+        eks: but(anEks('running'), { status: { applyingSince: '2026-11-16T12:28:00Z' } }),
+      },
+      'EKSApplied',
+      'at work for more than 30 minutes',
     ],
     ['what lacks a Cluster', { ...waitingSeen, cluster: 'none' }, 'Ready', 'spec.controlPlaneRef'],
     [

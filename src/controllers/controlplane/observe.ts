@@ -5,6 +5,7 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { type Stage, stageOf } from '../../runtime/plan.ts'
+import { accountOfTemplate } from '../account.ts'
 import { refTo, sortOut } from '../childapply.ts'
 import { namedBy, ownerClusterOf } from '../ownercluster.ts'
 import { claimedBy } from './claim.ts'
@@ -19,13 +20,16 @@ export async function observe(read: Read, controlPlane: CAPTControlPlane, live: 
   const cluster = ownerClusterOf(read, controlPlane)
   const apply = (name: string) => read.get(WorkspaceTemplateApply, refTo(controlPlane, name).key)
   const { apply: eks, taken } = sortOut(apply(eksApplyName(controlPlane)), controlPlane, clusterNameOf(controlPlane))
+  const ofTemplate = accountOfTemplate(read, controlPlane, controlPlane.spec.workspaceTemplateRef)
+  const account = controlPlane.spec.providerConfigRef ?? ofTemplate
   const seen = {
     controlPlane,
     now: live.now(),
-    network: typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : undefined,
+    network: typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : 'missing',
     eks,
     taken,
-    spotRole: apply(spotRoleApplyName(controlPlane)),
+    accountOfTemplate: ofTemplate,
+    spotRole: account && apply(spotRoleApplyName(account)),
     claimedBy: claimedBy(read, controlPlane),
   }
   const stage = stageOf({ object: controlPlane, cluster, finalizer })

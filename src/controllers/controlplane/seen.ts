@@ -6,16 +6,18 @@ import type { Key } from '../../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import type { Material, Role } from '../../secrets/copies.ts'
+import type { Account } from '../account.ts'
 import type { Found } from '../childapply.ts'
-import type { OwnerCluster } from '../ownercluster.ts'
+import type { Named, OwnerCluster } from '../ownercluster.ts'
 
 export interface Seen {
   readonly controlPlane: CAPTControlPlane
   readonly now: Date
   readonly cluster: OwnerCluster
-  readonly network: CAPTCluster | undefined // of the same Cluster; undefined: it has none of ours
+  readonly network: Named<CAPTCluster> // of the same Cluster; undefined: another provider looks after it
   readonly eks: Found['apply'] // ours
   readonly taken: Found['taken'] // somebody else's of that name
+  readonly accountOfTemplate: Account | undefined // what its template says; undefined: that is not there
   readonly spotRole: WorkspaceTemplateApply | undefined
   readonly claimedBy: Key | undefined // another control plane that has the name in EKS already
   readonly secrets: Secrets

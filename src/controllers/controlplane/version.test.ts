@@ -8,6 +8,7 @@ const wants = (version: string, ...notes: readonly string[]) =>
     spec: { version },
     metadata: { annotations: Object.fromEntries(notes.map((each) => [`capt.appthrust.io/${each}`, ''])) },
   })
+const failed = (text: string) => but(anEks('failed'), { status: { failure: { class: 'unknown', text } } })
 const runs = (cluster_version: string) => anEks('done', { cluster_version })
 
 describe('how a version is walked to', () => {
@@ -51,6 +52,48 @@ describe('how a version is walked to', () => {
       { observed: '1.33', next: '1.34' },
     ],
     ['it tells nonsense', 'what was asked for', [wants('1.35'), runs('latest')], { observed: '1.34' }],
+    [
+      'a first run has failed, and more is wanted',
+      'first what was begun',
+      [wants('1.36'), failed('creating EKS Add-On (demo:coredns): ResourceInUseException')],
+      { observed: undefined, next: '1.34', goal: '1.36', isDown: false },
+    ],
+    [
+      'a first run has failed, and less is wanted',
+      'it stays',
+      [wants('1.33'), failed('waiting for EKS Cluster (demo) create: timeout')],
+      { observed: undefined, next: '1.34', isDown: true },
+    ],
+    [
+      'a first run has failed, and less is wanted by all means',
+      'it is tried',
+      [wants('1.33', 'allow-downgrade'), failed('waiting for EKS Cluster (demo) create: timeout')],
+      { next: '1.33', isDown: false },
+    ],
+    [
+      'EKS has refused to make it, and another version is wanted',
+      'that',
+      [wants('1.32'), failed('creating EKS Cluster (demo): InvalidParameterException: unsupported Kubernetes version')],
+      { observed: undefined, next: '1.32', isDown: false },
+    ],
+    [
+      'EKS refuses it again, but had it once',
+      'it stays',
+      [wants('1.32'), but(failed('creating EKS Cluster (demo)'), { status: { applied: true } })],
+      { next: '1.34', isDown: true },
+    ],
+    [
+      'Terraform was never run',
+      'what is wanted now',
+      [wants('1.36'), anEks('new')],
+      { observed: undefined, next: '1.36', isDown: false },
+    ],
+    [
+      'all that was known of it was lost on the way to a higher version',
+      'first what it was on the way to',
+      [wants('1.36'), but(anEks('new'), { metadata: { annotations: { 'capt.appthrust.io/workspace': 'x/y' } } })],
+      { observed: undefined, next: '1.34', goal: '1.36' },
+    ],
   ])('when %s: %s', (_, __, [of, eks], walk) => {
     expect(walkOf(of, eks)).toMatchObject(walk)
   })

@@ -1,5 +1,5 @@
 // What an apply needs that is there to stay: its Workspace, as the template and the values say. No I/O, no clock, no memory.
-import { type Condition, type Said, vocabulary, wasSaid } from '../../api/condition.ts'
+import { type Condition, promise, type Said, vocabulary, wasSaid } from '../../api/condition.ts'
 import { annotations, labels } from '../../api/keys.ts'
 import { Secret } from '../../api/neighbours.ts'
 import { isWithin } from '../../api/record.ts'
@@ -133,7 +133,7 @@ function absent(seen: Seen, where: Where, { rendered, isPinned }: Resolved): Cou
   if (!rendered) return { effects: [], applied: say('Applied', 'Waiting', 'Terraform was not asked for anything yet') }
   return {
     effects: asking(seen, where, rendered),
-    applied: say('Applied', 'Creating', 'Terraform is asked to build it'),
+    applied: promise(say('Applied', 'Creating', 'Terraform is asked to build it')),
   }
 }
 
@@ -150,7 +150,12 @@ function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinn
   const effects = [...asking(seen, where, rendered), ...unpause]
   const isDone = apply.status?.revision === rendered.revision && guardOf(apply, where) === 'policies' // only the guard moves
   if (isDone || isAsked(wishOf(apply, where, rendered), workspace)) return { ...course, effects }
-  return { ...course, effects, applied: say('Applied', 'Applying', 'Terraform is asked for a change'), status: {} }
+  return {
+    ...course,
+    effects,
+    applied: promise(say('Applied', 'Applying', 'Terraform is asked for a change')),
+    status: {},
+  }
 }
 
 // What it takes to have the Workspace as it should be. Where it is is written down first: a crash must not make us forget it.
