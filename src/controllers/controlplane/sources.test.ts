@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
 import { now } from '../../../test/applies.ts'
 import { but, cluster, connection, controlPlane, network } from '../../../test/controlplanes.ts'
 import { aCA, aJwt, anAwsToken, anotherCA } from '../../../test/pki.ts'
@@ -174,10 +175,17 @@ describe('a credential comes', () => {
     expect(asked).toEqual(whom)
   })
 
-  test('as the template wrote it, to the letter', async () => {
-    const text = `# by hand\n${written().kubeconfig.open()}`
+  test('as the template wrote it, and nothing that was not judged comes with it', async () => {
+    const config = parse(written().kubeconfig.open()) as { clusters: object[]; users: object[] }
+    const stranger = {
+      name: 'stranger',
+      cluster: { server: 'https://stranger.example' },
+      user: { tokenFile: '/token' },
+    }
+    const text = stringify({ ...config, clusters: [...config.clusters, stranger], users: [...config.users, stranger] })
     const { tried } = await ask({ connection: { kubeconfig: seal(text) } })
-    expect(tried.is === 'made' && tried.kubeconfig.open()).toBe(text)
+    const way = { server, ca: aCA, token: seal('from-template') }
+    expect(tried.is === 'made' && tried.kubeconfig.open()).toBe(writeKubeconfig('demo', way).open())
   })
 })
 

@@ -77,7 +77,7 @@ export async function makeCredential(
   }
 }
 
-// As the template wrote it: whoever runs Terraform renews it.
+// With the credential that the template wrote: whoever runs Terraform renews it.
 function ofTemplate({ controlPlane, now }: Around, connection: Connection): Tried {
   const { kubeconfig } = connection
   if (!kubeconfig) return refused('there is no output kubeconfig: add one, or choose another spec.kubeconfig.source')
@@ -92,13 +92,9 @@ function ofTemplate({ controlPlane, now }: Around, connection: Connection): Trie
     return refused(`output kubeconfig: ${why}`)
   }
   const there = isMeant ? way : { ...way, ...reach, ca: way.ca }
-  return {
-    is: 'made',
-    way: there,
-    kubeconfig: isMeant ? kubeconfig : writeKubeconfig(clusterNameOf(controlPlane), there),
-    expires,
-    isRenewedByUs: false,
-  }
+  // What was not judged does not get through.
+  const ours = writeKubeconfig(clusterNameOf(controlPlane), there)
+  return { is: 'made', way: there, kubeconfig: ours, expires, isRenewedByUs: false }
 }
 
 async function ofAws(outside: Outside, around: Around, connection: Connection): Promise<Tried> {
