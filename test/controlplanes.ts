@@ -183,6 +183,7 @@ export const waitingSeen: Seen = {
   taken: undefined,
   spotRole: undefined,
   claimedBy: undefined,
+  namesake: undefined,
   secrets: noSecrets,
 }
 export const building: Seen = { ...waitingSeen, eks: anEks('running') }

@@ -189,6 +189,7 @@ const situations: fc.Arbitrary<Seen> = fc.record({
   taken: one(undefined, anEks('done')),
   spotRole: one(undefined, spot('failed'), spot('done')),
   claimedBy: one(undefined, { name: 'x' }),
+  namesake: one(undefined, { name: 'x' }),
   secrets: fc.record({
     revision: one('r1'),
     copies: one<Seen['secrets']['copies']>(

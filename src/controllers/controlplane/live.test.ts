@@ -99,6 +99,18 @@ describe('what becomes of EKS', () => {
       does: '',
     },
     {
+      when: "its tokens would open another's cluster",
+      seen: { ...waitingSeen, namesake: { namespace: 'rich', name: 'demo' } },
+      says: 'NameClaimed NotCreated',
+      does: '',
+    },
+    {
+      when: "its tokens would open another's cluster, and it is built",
+      seen: { ...building, namesake: { namespace: 'rich', name: 'demo' } },
+      says: 'Applying NotCreated',
+      does: ask,
+    },
+    {
       when: "another's apply has the name",
       seen: { ...waitingSeen, taken: anEks('done') },
       says: 'NameTaken NotCreated',
@@ -232,6 +244,12 @@ describe('what becomes of EKS', () => {
       { ...waitingSeen, claimedBy: { namespace: 'rich', name: 'demo' } },
       'EKSApplied',
       'CAPTControlPlane rich/demo',
+    ],
+    [
+      'whose cluster its tokens would open',
+      { ...waitingSeen, namesake: { namespace: 'rich', name: 'demo' } },
+      'EKSApplied',
+      'CAPTControlPlane rich/demo, too: set spec.eksClusterName to another name, or spec.kubeconfig.aws.roleARN to a role of your own',
     ],
     ['what lacks a Cluster', { ...waitingSeen, cluster: 'none' }, 'Ready', 'spec.controlPlaneRef'],
     [

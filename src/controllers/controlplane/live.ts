@@ -3,10 +3,11 @@ import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isRecord, type JsonRecord, mergePatch } from '../../api/record.ts'
-import { tellKey, tellObject } from '../../api/resource.ts'
+import { tellObject } from '../../api/resource.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
 import { noFailure, oldStatusOf, type Run, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
+import { tellClaimed, tellNamesake } from './claim.ts'
 import { askForEks, eksNameOf } from './eks.ts'
 import { type Access, accessOf, soonest } from './kubeconfigs.ts'
 import type { Seen } from './seen.ts'
@@ -79,7 +80,7 @@ interface Built {
 
 // What stands in the way of asking Terraform comes first.
 function buildOf(seen: Seen, cluster: Cluster, walk: Walk, spotRole: SpotRole): Built {
-  const { controlPlane, network, eks, taken, claimedBy, now } = seen
+  const { controlPlane, network, eks, taken, claimedBy, namesake, now } = seen
   const stopped = (said: Said, lateAfterSeconds?: number): Built => ({
     effects: [],
     said,
@@ -107,10 +108,9 @@ function buildOf(seen: Seen, cluster: Cluster, walk: Walk, spotRole: SpotRole): 
     const message = `${tellObject(network)} names an existing VPC without subnets: add spec.existingSubnets.private there`
     return stopped(say('EKSApplied', 'SubnetsMissing', message))
   }
-  if (claimedBy) {
-    const message = `CAPTControlPlane ${tellKey(claimedBy)} has a cluster ${eksNameOf(controlPlane)} in that account and region: set spec.eksClusterName to another name`
-    return stopped(say('EKSApplied', 'NameClaimed', message))
-  }
+  if (claimedBy) return stopped(say('EKSApplied', 'NameClaimed', tellClaimed(controlPlane, claimedBy)))
+  // Once it is built it cannot have another name.
+  if (namesake && !eks) return stopped(say('EKSApplied', 'NameClaimed', tellNamesake(controlPlane, namesake)))
   if (taken) {
     const message = `${tellObject(taken)} is not of this control plane, and is left alone: delete it, or make a control plane of another name`
     return stopped(say('EKSApplied', 'NameTaken', message))

@@ -7,7 +7,7 @@ import type { Live } from '../../runtime/controller.ts'
 import { type Stage, stageOf } from '../../runtime/plan.ts'
 import { refTo, sortOut } from '../childapply.ts'
 import { namedBy, ownerClusterOf } from '../ownercluster.ts'
-import { claimedBy } from './claim.ts'
+import { claimedBy, namesakeOf } from './claim.ts'
 import { lookAtSecrets } from './credentials.ts'
 import { clusterNameOf, eksApplyName } from './eks.ts'
 import { finalizer } from './finalizer.ts'
@@ -27,6 +27,7 @@ export async function observe(read: Read, controlPlane: CAPTControlPlane, live: 
     taken,
     spotRole: apply(spotRoleApplyName(controlPlane)),
     claimedBy: claimedBy(read, controlPlane),
+    namesake: namesakeOf(read, controlPlane),
   }
   const stage = stageOf({ object: controlPlane, cluster, finalizer })
   if (typeof cluster !== 'object' || !needsSecrets(stage)) return { ...seen, cluster, secrets: unseen }

@@ -18,6 +18,7 @@ export interface Seen {
   readonly taken: Found['taken'] // somebody else's of that name
   readonly spotRole: WorkspaceTemplateApply | undefined
   readonly claimedBy: Key | undefined // another control plane that has the name in EKS already
+  readonly namesake: Key | undefined // one of another namespace whose cluster a token that is signed for this one would open, too
   readonly secrets: Secrets
 }
 

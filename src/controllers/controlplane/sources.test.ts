@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { now } from '../../../test/applies.ts'
-import { but, cluster, connection, controlPlane, network } from '../../../test/controlplanes.ts'
+import { built, but, cluster, connection, controlPlane, network } from '../../../test/controlplanes.ts'
 import { aCA, aJwt, anAwsToken, anotherCA } from '../../../test/pki.ts'
 import { seal } from '../../api/sealed.ts'
 import { AwsError } from '../../aws/errors.ts'
@@ -9,6 +9,7 @@ import { ApiError } from '../../kube/errors.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import { judgeKubeconfig, type Way, writeKubeconfig } from '../../secrets/kubeconfig.ts'
 import type { Outside } from './outside.ts'
+import type { Seen } from './seen.ts'
 import { makeCredential, materialOf, type Tried } from './sources.ts'
 
 const server = 'https://api.example:443'
@@ -26,10 +27,11 @@ interface Wish {
   readonly aws?: Error
   readonly account?: Error | ((way: Way) => Error | undefined)
   readonly life?: number
+  readonly seen?: Partial<Pick<Seen, 'claimedBy' | 'namesake'>>
 }
 
 // Asks for a credential, and tells what came of it and who was asked on the way.
-async function ask({ kubeconfig, connection: more, config, kept, aws, account, life = 840 }: Wish) {
+async function ask({ kubeconfig, connection: more, config, kept, aws, account, life = 840, seen }: Wish) {
   const asked: string[] = []
   const outside: Pick<Outside, 'awsToken' | 'accountToken'> = {
     async awsToken({ clusterName, region, ...role }) {
@@ -49,6 +51,9 @@ async function ask({ kubeconfig, connection: more, config, kept, aws, account, l
     network,
     cluster,
     now,
+    claimedBy: undefined,
+    namesake: undefined,
+    ...seen,
   }
   const tried = await makeCredential(outside as Outside, around, { ...connection, ...more }, async () => kept)
   return { tried, asked, around }
@@ -223,6 +228,21 @@ describe('no credential comes', () => {
       why: 'final: output kubeconfig: its server https://other.example is not cluster_endpoint',
     },
     {
+      when: 'another has the name in that account and region',
+      wish: { seen: { claimedBy: { namespace: 'rich', name: 'prod' } } },
+      why: 'final: CAPTControlPlane rich/prod has a cluster demo in that account and region: set spec.eksClusterName',
+    },
+    {
+      when: 'the token would open the cluster of another, too',
+      wish: { seen: { namesake: { namespace: 'rich', name: 'prod' } } },
+      why: 'final: a token for demo would open the cluster of CAPTControlPlane rich/prod, too',
+    },
+    {
+      when: 'the token for an account would open the cluster of another, too',
+      wish: { kubeconfig: { source: 'ServiceAccount' }, seen: { namesake: { namespace: 'rich', name: 'prod' } } },
+      why: 'final: a token for demo would open the cluster of CAPTControlPlane rich/prod, too',
+    },
+    {
       when: 'AWS is out',
       wish: { aws: out },
       why: 'passing: cannot assume the role: AWS is out',
@@ -270,7 +290,7 @@ describe('no credential comes', () => {
 
   test('without a region', async () => {
     const outside = { awsToken: async () => Promise.reject(new Error('asked')) } as unknown as Outside
-    const around = { controlPlane, network: undefined, cluster, now }
+    const around = { ...built, network: undefined, cluster }
     expect(tell(await makeCredential(outside, around, connection, async () => undefined))).toContain(
       'no region is known',
     )

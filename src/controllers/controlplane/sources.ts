@@ -16,11 +16,12 @@ import {
   writeUserKubeconfig,
 } from '../../secrets/kubeconfig.ts'
 import { renewalOf } from '../../secrets/token.ts'
+import { tellClaimed, tellNamesake } from './claim.ts'
 import { clusterNameOf, eksNameOf, regionOf } from './eks.ts'
 import type { Outside, Token } from './outside.ts'
 import type { Credential, Seen } from './seen.ts'
 
-type Around = Pick<Seen, 'controlPlane' | 'network' | 'cluster' | 'now'>
+type Around = Pick<Seen, 'controlPlane' | 'network' | 'cluster' | 'now' | 'claimedBy' | 'namesake'>
 
 export interface Made {
   readonly is: 'made'
@@ -98,11 +99,13 @@ function ofTemplate({ controlPlane, now }: Around, connection: Connection): Trie
 }
 
 async function ofAws(outside: Outside, around: Around, connection: Connection): Promise<Tried> {
-  const { controlPlane } = around
+  const { controlPlane, claimedBy, namesake } = around
   const { clusterName } = connection
   const [name, region] = [eksNameOf(controlPlane), regionOf(around)]
   if (region === undefined) return refused('no region is known: set spec.controlPlaneConfig.region')
-  // Who can write a template must not get a token for somebody else's cluster.
+  // Who can write a control plane or a template must not get a token for somebody else's cluster.
+  if (claimedBy) return refused(tellClaimed(controlPlane, claimedBy))
+  if (namesake) return refused(tellNamesake(controlPlane, namesake))
   if (clusterName !== name) {
     const what = clusterName === undefined ? 'there is no output cluster_name' : `output cluster_name is ${clusterName}`
     return refused(`${what}, and no token is signed for another cluster than ${name}: let the template output its name`)
