@@ -11,7 +11,7 @@ import { claimedBy, namesakeOf } from './claim.ts'
 import { lookAtSecrets } from './credentials.ts'
 import { clusterNameOf, eksApplyName } from './eks.ts'
 import { finalizer } from './finalizer.ts'
-import type { Outside } from './outside.ts'
+import { inOnePass, type Outside } from './outside.ts'
 import type { Secrets, Seen } from './seen.ts'
 import { spotRoleApplyName } from './spotrole.ts'
 
@@ -31,7 +31,7 @@ export async function observe(read: Read, controlPlane: CAPTControlPlane, live: 
   }
   const stage = stageOf({ object: controlPlane, cluster, finalizer })
   if (typeof cluster !== 'object' || !needsSecrets(stage)) return { ...seen, cluster, secrets: unseen }
-  return { ...seen, cluster, secrets: await lookAtSecrets(read, live, outside, { ...seen, cluster }) }
+  return { ...seen, cluster, secrets: await lookAtSecrets(read, live, inOnePass(outside), { ...seen, cluster }) }
 }
 
 // A pause must not kill a kubeconfig.

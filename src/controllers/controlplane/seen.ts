@@ -46,4 +46,10 @@ export type Credential =
   | { readonly is: 'refused'; readonly isFinal: boolean; readonly why: string } // final: somebody has to change something
 
 // What the API server of the cluster says to a credential.
-export type Answer = { readonly is: 'yes' } | { readonly is: 'no'; readonly why: string } | { readonly is: 'unasked' }
+export type Answer = { readonly is: 'yes' } | No | { readonly is: 'unasked' }
+
+export interface No {
+  readonly is: 'no'
+  readonly why: string
+  readonly isSilent?: true // there is nobody, whatever one shows
+}

@@ -5,11 +5,10 @@ import { built, but, cluster, connection, controlPlane, network } from '../../..
 import { aCA, aJwt, anAwsToken, anotherCA } from '../../../test/pki.ts'
 import { seal } from '../../api/sealed.ts'
 import { AwsError } from '../../aws/errors.ts'
-import { ApiError } from '../../kube/errors.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import { judgeKubeconfig, type Way, writeKubeconfig } from '../../secrets/kubeconfig.ts'
 import type { Outside } from './outside.ts'
-import type { Seen } from './seen.ts'
+import type { No, Seen } from './seen.ts'
 import { makeCredential, materialOf, type Tried } from './sources.ts'
 
 const server = 'https://api.example:443'
@@ -17,7 +16,7 @@ const after = (seconds: number) => new Date(now.getTime() + seconds * 1000)
 const token = (text: string, seconds: number) => ({ token: seal(text), expires: after(seconds) })
 const out = new AwsError({ doing: 'assume the role', why: 'AWS is out', isFinal: false })
 const barred = new AwsError({ doing: 'assume the role', why: 'AccessDenied', isFinal: true })
-const silent = new ApiError({ doing: 'ask for a token', message: 'no connection', isUnreachable: true })
+const silent: No = { is: 'no', why: 'nobody listens' }
 
 interface Wish {
   readonly kubeconfig?: object // of the spec
@@ -25,7 +24,7 @@ interface Wish {
   readonly config?: object
   readonly kept?: Way
   readonly aws?: Error
-  readonly account?: Error | ((way: Way) => Error | undefined)
+  readonly account?: No | ((way: Way) => No | undefined)
   readonly life?: number
   readonly seen?: Partial<Pick<Seen, 'claimedBy' | 'namesake'>>
 }
@@ -41,9 +40,7 @@ async function ask({ kubeconfig, connection: more, config, kept, aws, account, l
     },
     async accountToken(way, seconds) {
       asked.push(`account at ${way.server} as ${way.token?.open()} for ${seconds}`)
-      const trouble = typeof account === 'function' ? account(way) : account
-      if (trouble) throw trouble
-      return token('from-account', seconds)
+      return (typeof account === 'function' ? account(way) : account) ?? token('from-account', seconds)
     },
   }
   const around = {
@@ -268,7 +265,7 @@ describe('no credential comes', () => {
         account: silent,
         aws: barred,
       },
-      why: 'passing: cannot ask for a token: no connection; and anew: cannot assume the role: AccessDenied',
+      why: 'passing: no token of an account can be had: nobody listens; and anew: cannot assume the role: AccessDenied',
       asked: [`account at ${server} as last for 86400`, 'aws demo ap-northeast-1'],
     },
     {

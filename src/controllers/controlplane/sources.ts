@@ -4,7 +4,6 @@ import { isIP } from 'node:net'
 import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import type { Sealed } from '../../api/sealed.ts'
 import { AwsError } from '../../aws/errors.ts'
-import { ApiError } from '../../kube/errors.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import type { Material } from '../../secrets/copies.ts'
 import { readEndpoint, urlOf } from '../../secrets/endpoint.ts'
@@ -72,7 +71,7 @@ export async function makeCredential(
           ? ofTemplate(around, connection)
           : await ofAws(outside, around, connection)
       const anew = bootstrap.is === 'made' ? await ofAccount(outside, around, bootstrap.way) : bootstrap
-      if (anew.is !== 'refused' || again?.is !== 'refused') return anew
+      if (anew.is !== 'refused' || again?.is !== 'refused' || again.why === anew.why) return anew
       return refused(`${again.why}; and anew: ${anew.why}`, again.isFinal && anew.isFinal)
     }
   }
@@ -115,7 +114,8 @@ async function ofAws(outside: Outside, around: Around, connection: Connection): 
   try {
     return tokenMade(around, connection, await outside.awsToken({ clusterName: name, region, ...role }))
   } catch (error) {
-    return told(error)
+    if (error instanceof AwsError) return refused(error.message, error.isFinal)
+    throw error
   }
 }
 
@@ -126,20 +126,9 @@ function turned({ token, certificate, key }: Way, reach: Omit<Way, 'token'>): Wa
 
 async function ofAccount(outside: Outside, around: Around, way: Way): Promise<Tried> {
   const { expirationSeconds = 86_400 } = around.controlPlane.spec.kubeconfig?.serviceAccount ?? {}
-  try {
-    const { certificate: _, key: __, ...reach } = way
-    const token = await outside.accountToken(way, expirationSeconds)
-    return made(around, reach, token)
-  } catch (error) {
-    return told(error)
-  }
-}
-
-// What is neither is a bug.
-function told(error: unknown): Tried {
-  if (error instanceof AwsError) return refused(error.message, error.isFinal)
-  if (error instanceof ApiError) return refused(error.message, false)
-  throw error
+  const { certificate: _, key: __, ...reach } = way
+  const token = await outside.accountToken(way, expirationSeconds)
+  return 'is' in token ? refused(`no token of an account can be had: ${token.why}`, false) : made(around, reach, token)
 }
 
 function tokenMade(around: Around, connection: Connection, token: Token): Tried {
