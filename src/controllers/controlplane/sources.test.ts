@@ -215,6 +215,17 @@ describe('no credential comes', () => {
       why: 'final: there is no output kubeconfig',
     },
     {
+      when: 'the template wrote one for everybody to see',
+      wish: { kubeconfig: { source: 'Template' }, connection: { kubeconfig: 'exposed' } },
+      why: 'final: output kubeconfig is not a secret, for whoever reads the status reads it: add sensitive = true to it',
+    },
+    {
+      when: 'the template wrote one for everybody to see, and AWS is out',
+      wish: { connection: { kubeconfig: 'exposed' }, aws: out },
+      why: 'add sensitive = true to it; and without it: cannot assume the role: AWS is out',
+      asked: ['aws demo ap-northeast-1'],
+    },
+    {
       when: 'the template wrote one that cannot be used',
       wish: { kubeconfig: { source: 'Template' }, connection: { kubeconfig: seal('a: [') } },
       why: 'final: output kubeconfig: it is not YAML',

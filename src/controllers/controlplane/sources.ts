@@ -81,6 +81,10 @@ export async function makeCredential(
 function ofTemplate({ controlPlane, now }: Around, connection: Connection): Tried {
   const { kubeconfig } = connection
   if (!kubeconfig) return refused('there is no output kubeconfig: add one, or choose another spec.kubeconfig.source')
+  if (kubeconfig === 'exposed')
+    return refused(
+      'output kubeconfig is not a secret, for whoever reads the status reads it: add sensitive = true to it',
+    )
   const judged = judgeKubeconfig(kubeconfig, now)
   if (judged.is === 'unusable') return refused(`output kubeconfig: ${judged.why}`)
   const { server } = controlPlane.spec.kubeconfig ?? {}
