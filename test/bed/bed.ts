@@ -39,6 +39,7 @@ export interface BedAddress {
   readonly server: string
   readonly ca: string // PEM
   readonly kubeconfig: string // a file; its user may do anything
+  readonly logs: string // a folder: of its parts, and of all that lived beside it and are gone
   readonly auditLog: string // a file
   readonly frontProxy: Certified
   readonly parts: BedParts
@@ -99,6 +100,7 @@ export async function startBed({
       server,
       ca,
       kubeconfig: api.adminKubeconfig,
+      logs: home.logs,
       auditLog,
       frontProxy,
       parts,
