@@ -60,6 +60,8 @@ export interface Bed extends BedAddress {
 export interface StartedBed extends Bed {
   readonly address: BedAddress
   readonly start: Household['start'] // of a further process that goes when the bed goes
+  startCore(put: Kube['apply']): Promise<void> // where there is none; `put`: how its objects come there
+  startEngine(): Promise<ManagerAddress> // under its role; its kinds are there
   keepLogs(): Promise<string>
   stop(): Promise<void>
 }
@@ -107,7 +109,15 @@ export async function startBed({
       ...(manager && { manager }),
       ...(engine && { engine }),
     }
-    return { ...onBed(address), address, start: home.start, keepLogs: home.keepLogs, stop: home.end }
+    return {
+      ...onBed(address),
+      address,
+      start: home.start,
+      startCore: async (put) => startCore(home, api, { ...kube, apply: put }, parts),
+      startEngine: async () => startEngine(home, kube, api, parts.tofu),
+      keepLogs: home.keepLogs,
+      stop: home.end,
+    }
   })
 }
 
