@@ -191,6 +191,7 @@ export const waitingSeen: Seen = {
   accountOfTemplate: usualAccount,
   spotRole: undefined,
   claimedBy: undefined,
+  namesake: undefined,
   secrets: noSecrets,
 }
 export const building: Seen = { ...waitingSeen, eks: anEks('running') }

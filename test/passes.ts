@@ -88,8 +88,8 @@ export function aWorld({ answer = { is: 'yes' } }: { readonly answer?: Answer } 
     },
     async accountToken(way) {
       did.push(`account as ${way.token?.open()}`)
-      if (answerTo(way.token?.open()).is !== 'yes')
-        throw new ApiError({ doing: 'ask for a token', code: 401, reason: 'Unauthorized', message: 'no' })
+      const told = answerTo(way.token?.open())
+      if (told.is === 'no') return told
       state.tokens += 1
       const expires = new Date(state.now.getTime() + 86_400_000)
       return { token: seal(`of-account-${state.tokens}`), expires }

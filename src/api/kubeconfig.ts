@@ -45,6 +45,9 @@ const User = z.object({
     })
     .nullish(),
   as: words,
+  'as-uid': words,
+  'as-groups': z.unknown().optional(),
+  'as-user-extra': z.unknown().optional(),
   'auth-provider': z.unknown().optional(),
 })
 

@@ -99,7 +99,7 @@ export interface Client {
   // Whether the API server calls itself ready.
   ready(): Promise<boolean>
   // Whether it answers us, asked just as Cluster API core asks: throws when it does not.
-  greet(signal: AbortSignal): Promise<void>
+  greet(): Promise<void>
   close(): void
 }
 
@@ -107,6 +107,7 @@ export interface ClientOptions extends WireOptions {
   readonly userAgent?: string
   readonly perSecond?: number // questions; watches are not counted
   readonly burst?: number
+  readonly signal?: AbortSignal // calls off whatever is asked; a watch has its own
   readonly mayWrite?: () => boolean // asked before each write is sent, when no wait is left
   readonly told?: (answered: Answered) => void // when an answer begins, or when there is none
 }
@@ -139,6 +140,7 @@ export function createClient(access: Access, options: ClientOptions = {}): Clien
   const { userAgent = 'capt', perSecond = 500, burst = 1000, mayWrite = () => true, told } = options
   const wire = createWire(access, options)
   const bucket = createBucket({ perSecond, burst })
+  const usual: How = options.signal ? { signal: options.signal } : {}
   const base = access.server.pathname.replace(/\/$/, '')
 
   function questionOf(asked: Asked, who: Credentials, { signal, take }: How): Question {
@@ -165,7 +167,7 @@ export function createClient(access: Access, options: ClientOptions = {}): Clien
     }
   }
 
-  async function ask(asked: Asked, how: How = {}): Promise<string> {
+  async function ask(asked: Asked, how = usual): Promise<string> {
     if (!how.take) await bucket.take(how.signal)
     for (let attempt = 1; ; attempt++) {
       const chunks: Buffer[] = []
@@ -363,8 +365,8 @@ export function createClient(access: Access, options: ClientOptions = {}): Clien
       }
     },
 
-    async greet(signal) {
-      await ask({ doing: 'reach the API server', method: 'GET', path: '/' }, { signal })
+    async greet() {
+      await ask({ doing: 'reach the API server', method: 'GET', path: '/' })
     },
 
     close: wire.close,

@@ -348,6 +348,24 @@ describe('through a proxy', () => {
   })
 })
 
+test('a question can be called off while the connection is made, and the others go on waiting for it', async () => {
+  const { port: to } = await anHttp2Server((stream) => answering(stream, 'at last'))
+  const held: Socket[] = []
+  const slow = createServer((socket) => void held.push(socket.on('error', () => {})))
+  onTestFinished(() => void slow.close())
+  const wire = wireTo(await listening(slow))
+  const calling = new AbortController()
+  const called = trouble(ask(wire, { signal: calling.signal }))
+  const patient = ask(wire)
+  const near = await until('they call', async () => held[0])
+  calling.abort(new Error('no longer'))
+  expect(await called).toBe('no longer')
+  const far = connect(to, '127.0.0.1')
+  near.pipe(far).pipe(near)
+  expect(await patient).toBe('200 at last')
+  expect(held).toHaveLength(1)
+})
+
 test('a server whose certificate is of nobody we know is not spoken to, unless that was said', async () => {
   const server = await anHttp2Server((stream) => answering(stream, 'hello'))
   const stranger = await anAuthority('stranger')

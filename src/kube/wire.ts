@@ -88,18 +88,17 @@ export function createWire(access: Access, options: WireOptions = {}): Wire {
     return line
   }
 
-  async function lineInUse(): Promise<Line> {
+  async function lineInUse(signal: AbortSignal | undefined): Promise<Line> {
     for (let attempt = 1; attempt <= attempts; attempt++) {
       closing.signal.throwIfAborted()
       const connecting = (current ??= connect())
-      try {
-        const line = await connecting
-        if (line.isUsable()) return line
+      const leave = () => {
         if (current === connecting) current = undefined
-      } catch (error) {
-        if (current === connecting) current = undefined
-        throw error
       }
+      connecting.catch(leave) // whether or not anybody still waits for it
+      const line = await unlessCalledOff(connecting, signal)
+      if (line.isUsable()) return line
+      leave()
     }
     throw new Unreachable('connections are closed as soon as they are made')
   }
@@ -108,7 +107,7 @@ export function createWire(access: Access, options: WireOptions = {}): Wire {
     async ask(question, open) {
       for (let attempt = 1; ; attempt++) {
         question.signal?.throwIfAborted()
-        const line = await lineInUse()
+        const line = await lineInUse(question.signal)
         try {
           return await line.ask(question, open)
         } catch (error) {
@@ -130,6 +129,20 @@ export function createWire(access: Access, options: WireOptions = {}): Wire {
   }
 }
 
+// What others may wait for, too, goes on.
+async function unlessCalledOff<T>(awaited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return awaited
+  return new Promise((resolve, reject) => {
+    const callOff = () => reject(reasonOf(signal))
+    signal.addEventListener('abort', callOff)
+    awaited.then(resolve, reject).finally(() => signal.removeEventListener('abort', callOff))
+  })
+}
+
+function reasonOf({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : new Error('called off')
+}
+
 // Settles once, and takes its timers and listeners with it.
 function settling(question: Question, breakOff: (error: Error) => void, done: (error?: Error) => void) {
   let isSettled = false
@@ -138,7 +151,7 @@ function settling(question: Question, breakOff: (error: Error) => void, done: (e
   const { endWithinMs, signal } = question
   const end =
     endWithinMs === undefined ? undefined : setTimeout(giveUp('no end of the answer', endWithinMs), endWithinMs)
-  const callOff = () => fail(signal?.reason instanceof Error ? signal.reason : new Error('called off'))
+  const callOff = () => signal && fail(reasonOf(signal))
   signal?.addEventListener('abort', callOff)
   if (signal?.aborted) queueMicrotask(callOff) // while the connection was made
   function settle(error?: Error): void {

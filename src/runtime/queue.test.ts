@@ -61,6 +61,41 @@ test('a resync is not put off for ever by changes', async () => {
   expect((await allNow(queue)).indexOf('resync')).toBe(16)
 })
 
+// As when a VPN is down: each pass over one of sixty clusters takes the five seconds that its API server is given, and it comes again,
+// after a while and whenever something changes. The tokens of others are renewed five minutes before they end.
+test('what is due at a time comes in time, though most of the work is slow', async () => {
+  const { clock, queue } = aQueue()
+  const [isSlow, minutes] = [/^slow/, 60_000]
+  const late: number[] = []
+  const due = new Map<string, number>()
+  const worker = async () => {
+    for (let taken = await queue.take(); taken; taken = await queue.take()) {
+      const { key } = taken
+      if (isSlow.test(key)) {
+        await clock.sleep(5000)
+        taken.done('ok', Math.min(60_000, Math.max(5000, clock.now())))
+        continue
+      }
+      late.push(clock.now() - (due.get(key) ?? 0))
+      await clock.sleep(100)
+      due.set(key, clock.now() + 8 * minutes)
+      taken.done('ok', 8 * minutes)
+    }
+  }
+  for (let index = 0; index < 10; index++) void worker()
+  for (let index = 0; index < 200; index++) {
+    due.set(`${index}`, index * 2400)
+    queue.addAfter(`${index}`, index * 2400, 'resync')
+  }
+  for (let round = 0; round < 15; round++) {
+    for (let index = 0; index < 60; index++) queue.add(`slow-${index}`)
+    await clock.advance(2 * minutes)
+  }
+  queue.close()
+  expect(late.length).toBeGreaterThan(700)
+  expect(Math.max(...late)).toBeLessThan(1 * minutes)
+})
+
 test('how long a key waited is told, and each time one is added or tried again', async () => {
   const clock = virtualClock()
   const told: string[] = []

@@ -63,10 +63,16 @@ describe('what lacks is named', () => {
   })
 })
 
-test('a kubeconfig is kept sealed, wherever it was', () => {
-  expect(readConnection({ kubeconfig: 'token: s3cr3t' }).kubeconfig?.open()).toBe('token: s3cr3t')
+test('a kubeconfig is kept sealed', () => {
   const read = readConnection({}, { kubeconfig: base64('token: s3cr3t') })
-  expect(read.kubeconfig?.open()).toBe('token: s3cr3t')
+  expect(read.kubeconfig === 'exposed' ? '' : read.kubeconfig?.open()).toBe('token: s3cr3t')
+  expect(JSON.stringify(read)).not.toContain('s3cr3t')
+})
+
+// Outputs are in the status of objects that people may read who may not read Secrets.
+test('a kubeconfig that is no secret is not taken, though the Secret has it, too', () => {
+  const read = readConnection({ ...outputs, kubeconfig: 'token: s3cr3t' }, { kubeconfig: base64('token: s3cr3t') })
+  expect(read).toMatchObject({ ...whole, kubeconfig: 'exposed' })
   expect(JSON.stringify(read)).not.toContain('s3cr3t')
 })
 

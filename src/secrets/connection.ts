@@ -8,7 +8,7 @@ import { type Endpoint, readEndpoint } from './endpoint.ts'
 export interface Connection {
   readonly endpoint: Endpoint | undefined
   readonly ca: string | undefined // PEM
-  readonly kubeconfig: Sealed | undefined
+  readonly kubeconfig: Sealed | 'exposed' | undefined // exposed: it is where people read it who may not read Secrets
   readonly clusterName: string | undefined // in EKS
   readonly complaints: readonly string[] // each names a field, and what to do
 }
@@ -17,18 +17,21 @@ type Data = Readonly<Record<string, string>> // base64
 
 // What is in both, the outputs say.
 export function readConnection(outputs: unknown, data: Data = {}): Connection {
-  const text = (name: string): string | undefined => {
-    const output = isRecord(outputs) && Object.hasOwn(outputs, name) ? outputs[name] : undefined
-    if (typeof output === 'string' && output !== '') return output
-    return Object.hasOwn(data, name) ? Buffer.from(data[name] ?? '', 'base64').toString('utf8') || undefined : undefined
+  const output = (name: string): string | undefined => {
+    const value = isRecord(outputs) && Object.hasOwn(outputs, name) ? outputs[name] : undefined
+    return typeof value === 'string' && value !== '' ? value : undefined
   }
-  const [address, authority, kubeconfig] = [text('cluster_endpoint'), text(caField), text('kubeconfig')]
+  const hidden = (name: string): string | undefined =>
+    Object.hasOwn(data, name) ? Buffer.from(data[name] ?? '', 'base64').toString('utf8') || undefined : undefined
+  const text = (name: string) => output(name) ?? hidden(name)
+  const [address, authority, kubeconfig] = [text('cluster_endpoint'), text(caField), hidden('kubeconfig')]
   const endpoint = address === undefined ? undefined : readEndpoint(address)
   const ca = authority === undefined ? undefined : readCertificates(authority)
   return {
     endpoint,
     ca,
-    kubeconfig: kubeconfig === undefined ? undefined : seal(kubeconfig),
+    kubeconfig:
+      output('kubeconfig') !== undefined ? 'exposed' : kubeconfig === undefined ? undefined : seal(kubeconfig),
     clusterName: text('cluster_name'),
     complaints: [
       ...complaintOf('cluster_endpoint', address, endpoint, 'an address such as https://host:443'),

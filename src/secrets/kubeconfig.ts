@@ -1,6 +1,6 @@
-// A kubeconfig that core can use: read and judged as the template wrote it, or written by us. Pure.
+// A kubeconfig that core can use: what the template wrote is read and judged, and what core gets is always written here. Pure.
 import { stringify } from 'yaml'
-import { type Kubeconfig, parseKubeconfig } from '../api/kubeconfig.ts'
+import { type Kubeconfig, type KubeconfigCluster, type KubeconfigUser, parseKubeconfig } from '../api/kubeconfig.ts'
 import { type Sealed, seal } from '../api/sealed.ts'
 import { readCertificates } from './certificate.ts'
 import { readEndpoint, tellEndpoint } from './endpoint.ts'
@@ -42,14 +42,12 @@ export function judgeKubeconfig(text: Sealed, now: Date): Usable | Unusable {
   const { server, 'certificate-authority-data': authority, 'tls-server-name': serverName } = cluster
   if (server === undefined || !/^https:/i.test(server) || !readEndpoint(server))
     return unusable('server is not an address such as https://host:443')
-  if (cluster['insecure-skip-tls-verify']) return unusable('insecure-skip-tls-verify is set: give the CA instead')
+  const strange = foreign(cluster, notOfClusters) ?? foreign(user, notOfUsers)
+  if (strange !== undefined) return unusable(strange)
   if (authority === undefined) return unusable('it has no certificate-authority-data')
   const ca = readCertificates(authority)
   if (ca === undefined) return unusable('certificate-authority-data is no certificate')
 
-  if (user.exec) return unusable('its user has an exec plugin, which Cluster API does not run: give a token')
-  if (user['auth-provider'])
-    return unusable('its user has an auth-provider, which Cluster API does not know: give a token')
   const { token, 'client-certificate-data': certificate, 'client-key-data': key } = user
   if (token === undefined && (certificate === undefined || key === undefined))
     return unusable('its user has neither a token nor client-certificate-data with client-key-data')
@@ -60,6 +58,40 @@ export function judgeKubeconfig(text: Sealed, now: Date): Usable | Unusable {
   const identity =
     token === undefined ? { certificate: shown ?? '', key: seal(decoded(key ?? '')) } : { token: seal(token) }
   return { is: 'usable', expires, way: { server, ca, ...(serverName && { serverName }), ...identity } }
+}
+
+// What would lead Cluster API another way than the one that is judged here, or show another credential there. It is refused where it
+// would be left out as well: whoever wrote it meant something by it.
+const notOfClusters = {
+  'insecure-skip-tls-verify': 'is set: give the CA instead',
+  'certificate-authority': aFile('certificate-authority-data'),
+  'proxy-url': 'names a proxy, and only those of HTTPS_PROXY are gone through: leave it out',
+} satisfies Refused<KubeconfigCluster>
+const toGive = 'give a token instead'
+const acting = 'acts as somebody else: give a token of that one instead'
+const notOfUsers = {
+  tokenFile: aFile('token'), // which client-go prefers to a token, so that core would show a file of its own
+  'client-certificate': aFile('client-certificate-data'),
+  'client-key': aFile('client-key-data'),
+  username: `is for passwords, which Kubernetes does not take: ${toGive}`,
+  password: `is nothing that Kubernetes takes: ${toGive}`,
+  exec: `is a plugin, which Cluster API does not run: ${toGive}`,
+  'auth-provider': `is nothing that Cluster API knows: ${toGive}`,
+  as: acting,
+  'as-uid': acting,
+  'as-groups': acting,
+  'as-user-extra': acting,
+} satisfies Refused<KubeconfigUser>
+
+function aFile(instead: string): string {
+  return `names a file: write ${instead} instead`
+}
+
+type Refused<Part> = Partial<Record<keyof Part, string>>
+
+function foreign(part: Readonly<Record<string, unknown>>, refused: Readonly<Record<string, string>>) {
+  const [field, why] = Object.entries(refused).find(([each]) => part[each]) ?? []
+  return field && `${field} ${why}`
 }
 
 function parsed(text: Sealed): Kubeconfig | string {

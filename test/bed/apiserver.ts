@@ -59,7 +59,7 @@ export async function startApi(
   const tokenKeyFile = write('tokens.key', tokenKey.privateKey)
   const adminToken = `${secretMark}${randomBytes(24).toString('hex')}`
   const reach: Reach = { server: `https://127.0.0.1:${port}`, ca: authority.cert }
-  const auditLog = join(folder, 'audit.log')
+  const auditLog = join(home.logs, `${name}-audit.log`)
 
   const args = [
     `--etcd-servers=${etcdUrl}`,

@@ -39,6 +39,7 @@ export interface BedAddress {
   readonly server: string
   readonly ca: string // PEM
   readonly kubeconfig: string // a file; its user may do anything
+  readonly logs: string // a folder: of its parts, and of all that lived beside it and are gone
   readonly auditLog: string // a file
   readonly frontProxy: Certified
   readonly parts: BedParts
@@ -59,6 +60,8 @@ export interface Bed extends BedAddress {
 export interface StartedBed extends Bed {
   readonly address: BedAddress
   readonly start: Household['start'] // of a further process that goes when the bed goes
+  startCore(put: Kube['apply']): Promise<void> // where there is none; `put`: how its objects come there
+  startEngine(): Promise<ManagerAddress> // under its role; its kinds are there
   keepLogs(): Promise<string>
   stop(): Promise<void>
 }
@@ -99,13 +102,22 @@ export async function startBed({
       server,
       ca,
       kubeconfig: api.adminKubeconfig,
+      logs: home.logs,
       auditLog,
       frontProxy,
       parts,
       ...(manager && { manager }),
       ...(engine && { engine }),
     }
-    return { ...onBed(address), address, start: home.start, keepLogs: home.keepLogs, stop: home.end }
+    return {
+      ...onBed(address),
+      address,
+      start: home.start,
+      startCore: async (put) => startCore(home, api, { ...kube, apply: put }, parts),
+      startEngine: async () => startEngine(home, kube, api, parts.tofu),
+      keepLogs: home.keepLogs,
+      stop: home.end,
+    }
   })
 }
 

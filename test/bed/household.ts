@@ -2,13 +2,14 @@
 // process that founded it goes for any reason (kill -9 too), all of it goes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
-import { cp, rm } from 'node:fs/promises'
+import { cp, mkdir, rename, rm } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 
 export interface Household {
   readonly folder: string
+  readonly logs: string // a folder in it: one file a member, and whatever else is worth keeping
   start(name: string, command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Member
   // Copies every log to a place that stays, and says where.
   keepLogs(): Promise<string>
@@ -25,6 +26,9 @@ export interface Member {
 }
 
 const keptLogs = resolve(import.meta.dirname, '../../logs')
+
+// A variable. It names the folder to which every household of a run leaves its logs when it ends, for whoever judges the whole run.
+export const heir = 'CAPT_HEIR_OF_LOGS'
 
 // Waits for its standard input to close, which the kernel does when we go. Then it ends every process group listed in
 // the folder `alive`. A process lists itself before it becomes a part (`joiner`), and cannot once `alive` is gone, so none
@@ -61,6 +65,7 @@ export function foundHousehold(name: string): Household {
 
   return {
     folder,
+    logs,
     start(memberName, command, args, env = {}) {
       const member = startMember(memberName, [command, ...args], { folder, alive, logs, env })
       members.add(member)
@@ -74,10 +79,18 @@ export function foundHousehold(name: string): Household {
     async end() {
       // Nothing here is worth a graceful stop: an API server alone takes 14 s to drain.
       await Promise.all([...members].map(async (member) => member.kill('SIGKILL')))
+      await bequeath(logs, basename(folder))
       await rm(folder, { recursive: true, force: true })
       leash.end()
     },
   }
+}
+
+async function bequeath(logs: string, name: string): Promise<void> {
+  const folder = process.env[heir]
+  if (!folder) return
+  await mkdir(folder, { recursive: true })
+  await rename(logs, join(folder, name))
 }
 
 // Founds a household and lets `furnish` fill it. When that fails the household ends, and the error says where its logs are.

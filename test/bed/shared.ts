@@ -1,6 +1,7 @@
 // One bed for a whole test run: started before the first story, stopped after the last, its logs kept if one failed.
 import type { TestProject } from 'vitest/node'
 import { type BedAddress, startBed } from './bed.ts'
+import { heir } from './household.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -11,6 +12,7 @@ declare module 'vitest' {
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const bed = await startBed()
+  process.env[heir] = bed.logs // the workers have it from here
   const told = project.vitest.state.getPaths()
   const { testFiles } = await project.globTestFiles()
   // For every project: what comes last judges what the stories did.
@@ -23,6 +25,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     if (project.vitest.state.getCountOfFailedTests() > 0) {
       console.error(`the logs of the bed's parts: ${await bed.keepLogs()}`)
     }
+    delete process.env[heir]
     await bed.stop()
   }
 }

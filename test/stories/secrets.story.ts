@@ -11,10 +11,10 @@ const bed = theBed()
 const { kube } = bed
 const workload = aWorkload({ eks: { clusterName: 'eks-demo', credentials: bedAws } })
 
-async function aCluster(story: string, controlPlane: object) {
+async function aCluster(story: string, controlPlane: object, network: object = {}) {
   const namespace = await bed.namespace(story)
   await kube.apply(offlineSecret(namespace, leadingTo(workload())), ...offlineTemplates(namespace))
-  const objects = aCaptCluster({ namespace, controlPlane })
+  const objects = aCaptCluster({ namespace, controlPlane, network })
   await kube.apply(...objects.all)
   const secret = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name } })
   return { namespace, ...objects, secret }
@@ -34,7 +34,7 @@ async function asOurselves({ apiVersion, kind, type, data, metadata }: KubeObjec
   )
 }
 
-test('a token signed with the identity at AWS opens the cluster, and is renewed when it is due', async () => {
+test('a token signed with the identity at AWS opens the cluster, is renewed when it is due, and nobody else gets one', async () => {
   const { cluster, controlPlane, secret } = await aCluster('aws', {
     eksClusterName: 'eks-demo',
     kubeconfig: { source: 'AWS' },
@@ -58,6 +58,19 @@ test('a token signed with the identity at AWS opens the cluster, and is renewed 
   )
   const told = (await kube.read(controlPlane)) ?? controlPlane
   for (const type of ['Available', 'SecretsReady', 'Ready']) expect(conditionOf(told, type)?.status).toBe('True')
+
+  // The name is free in another region, but a token would be as good for the one that is there.
+  const namesake = await aCluster(
+    'namesake',
+    { eksClusterName: 'eks-demo', kubeconfig: { source: 'AWS' } },
+    { region: 'eu-west-1' },
+  )
+  const refused = await seeSaying(kube, namesake.controlPlane, 'EKSApplied', 'NameClaimed')
+  expect(conditionOf(refused, 'EKSApplied')?.message).toMatch(
+    /a token for eks-demo would open the cluster of CAPTControlPlane aws-/,
+  )
+  await kube.remove(namesake.cluster)
+  await kube.seeGone(namesake.cluster, patience)
   await kube.remove(cluster)
   await kube.seeGone(cluster, patience) // its name in EKS is free again
 }, 300_000)

@@ -71,7 +71,6 @@ function counted({ faults, said }: Course, { status }: CAPTControlPlane): readon
 }
 
 function tellSilence({ cluster, controlPlane }: Seen, why: string): string {
-  const advice = 'see whether its endpoint is reachable from here and whether its access entries let this identity in'
   const name = typeof cluster === 'object' ? cluster.metadata.name : controlPlane.metadata.name
-  return `the API server of ${name} does not answer: ${why} (${advice})`
+  return `the API server of ${name} does not answer: ${why}`
 }

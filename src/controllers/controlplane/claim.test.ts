@@ -7,7 +7,7 @@ import { type Key, keyOf, type Resource, tellKey } from '../../api/resource.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
-import { claimedBy } from './claim.ts'
+import { claimedBy, namesakeOf } from './claim.ts'
 import { eksNameOf } from './eks.ts'
 
 const unwritten = { spec: { eksClusterName: undefined } }
@@ -41,8 +41,12 @@ function look(
     },
     byIndex: (_: Resource, __: string, name: string) => all.filter((each) => eksNameOf(each) === name),
   } as unknown as Read
-  const [mine, theirs] = all.map((each) => claimedBy(read, each))
-  return [mine && tellKey(mine), theirs && tellKey(theirs)]
+  const told = (asked: typeof claimedBy) =>
+    all.map((each) => {
+      const key = asked(read, each)
+      return key && tellKey(key)
+    })
+  return { claimed: told(claimedBy), namesakes: told(namesakeOf) }
 }
 const other = tellKey(keyOf(rival()))
 const own = tellKey(keyOf(controlPlane))
@@ -104,5 +108,53 @@ test.each<[string, CAPTControlPlane, CAPTControlPlane, Parameters<typeof look>[2
     [undefined, undefined],
   ],
 ])('a name in EKS has %s', (_, subject, another, around, claimed) => {
-  expect(look(subject, another, around)).toEqual(claimed)
+  expect(look(subject, another, around).claimed).toEqual(claimed)
+})
+
+const elsewhere = { region: 'eu-west-1' }
+const asked = (kubeconfig: object) => ({ spec: { kubeconfig } })
+const role = (name: string) => asked({ source: 'AWS', aws: { roleARN: `arn:aws:iam::123456789012:role/${name}` } })
+const byTemplate = { source: 'ServiceAccount', serviceAccount: { bootstrap: 'Template' } }
+
+// What is signed holds for a name and a signer, wherever the cluster is and whoever pays for it.
+test.each<[string, CAPTControlPlane, CAPTControlPlane, readonly (string | undefined)[]]>([
+  ['not opened by the younger of two, in whatever region', controlPlane, rival(), [undefined, own]],
+  ['not opened by the other, if that is older', controlPlane, rival(older), [other, undefined]],
+  [
+    'not opened by one with an account of its own',
+    controlPlane,
+    rival({ spec: { providerConfigRef: { kind: 'ProviderConfig', name: 'a' } } }),
+    [undefined, own],
+  ],
+  ['not opened by one with the same role', but(controlPlane, role('a')), rival(role('a')), [undefined, own]],
+  ['not opened by one who spells the role otherwise', but(controlPlane, role('a')), rival(role('A')), [undefined, own]],
+  ['not opened by one with another role', but(controlPlane, role('a')), rival(role('b')), [undefined, undefined]],
+  ['not opened by one with a role, if it has none', controlPlane, rival(role('b')), [undefined, undefined]],
+  [
+    'not opened by one that only wants an account in its own',
+    controlPlane,
+    rival(asked({ source: 'ServiceAccount' })),
+    [undefined, own],
+  ],
+  [
+    "not opened by one with a template's kubeconfig",
+    controlPlane,
+    rival(asked({ source: 'Template' })),
+    [undefined, undefined],
+  ],
+  [
+    "not opened by one with an account by way of a template's",
+    controlPlane,
+    rival(asked(byTemplate)),
+    [undefined, undefined],
+  ],
+  ['as safe if it signs nothing itself', but(controlPlane, asked({ source: 'Template' })), rival(), [undefined, own]],
+  [
+    'opened by those of its own namespace',
+    controlPlane,
+    rival({ metadata: { namespace: 'team', name: 'other' } }),
+    [undefined, undefined],
+  ],
+])('a cluster is %s', (_, subject, another, namesakes) => {
+  expect(look(subject, another, elsewhere).namesakes).toEqual(namesakes)
 })

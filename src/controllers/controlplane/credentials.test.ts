@@ -112,6 +112,29 @@ describe('pass by pass', () => {
     expect(plan.wake).not.toBe('onChange')
   })
 
+  test('who is silent is asked once, who refuses a credential with the other one, too', async () => {
+    const { pass, state } = aWorld()
+    await pass()
+    state.now = inMinutes(10)
+    state.answer = { is: 'no', why: '403' }
+    const refused = ['read demo-eks-connection', 'sign', 'greet as token-2', 'read demo-kubeconfig']
+    expect((await pass()).did).toEqual([...refused, 'greet as token-1'])
+    state.answer = { is: 'no', why: 'nobody listens', isSilent: true }
+    const alone = ['read demo-eks-connection', 'sign', 'greet as token-3', 'read demo-kubeconfig']
+    expect((await pass()).did).toEqual(alone)
+  })
+
+  test('who is silent is not asked for a token of an account again, nor greeted', async () => {
+    const { pass, state } = aWorld()
+    const spec = { kubeconfig: { source: 'ServiceAccount' } }
+    await pass({ spec })
+    state.now = inMinutes(60 * 20)
+    state.answer = { is: 'no', why: 'nobody listens', isSilent: true }
+    const { did, plan } = await pass({ spec })
+    expect(did.filter((each) => /^(account|greet)/.test(each))).toHaveLength(1)
+    expect(JSON.stringify(plan.conditions).match(/no token of an account can be had: nobody listens/g)).toHaveLength(1)
+  })
+
   test('while nobody answers it is not Ready, and the kubeconfig is there for when somebody does', async () => {
     const { pass, state } = aWorld({ answer: { is: 'no', why: 'no answer' } })
     expect((await pass()).says).toBe('ValidatingSecret NotAnswering')

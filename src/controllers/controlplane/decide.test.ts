@@ -234,6 +234,7 @@ const situations: fc.Arbitrary<Seen> = fc.record({
   accountOfTemplate: one(undefined, { kind: 'ClusterProviderConfig', name: 'default' }),
   spotRole: one(undefined, spot('failed'), spot('done')),
   claimedBy: one(undefined, { name: 'x' }),
+  namesake: one(undefined, { name: 'x' }),
   secrets: fc.record({
     revision: one('r1'),
     copies: one<Seen['secrets']['copies']>(

@@ -9,7 +9,16 @@ import { crossplane } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
-import { applies, type Controller, controller, deletes, gets, isAskedForMore, mapped, ownerOf } from '../../runtime/controller.ts'
+import {
+  applies,
+  type Controller,
+  controller,
+  deletes,
+  gets,
+  isAskedForMore,
+  mapped,
+  ownerOf,
+} from '../../runtime/controller.ts'
 import type { Indexes } from '../../runtime/store.ts'
 import { copyName, roles } from '../../secrets/copies.ts'
 import { ofCluster, ownerKeyOf } from '../ownercluster.ts'

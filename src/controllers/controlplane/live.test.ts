@@ -133,6 +133,18 @@ describe('what becomes of EKS', () => {
       does: '',
     },
     {
+      when: "its tokens would open another's cluster",
+      seen: { ...waitingSeen, namesake: { namespace: 'rich', name: 'demo' } },
+      says: 'NameClaimed NotCreated',
+      does: '',
+    },
+    {
+      when: "its tokens would open another's cluster, and it is built",
+      seen: { ...building, namesake: { namespace: 'rich', name: 'demo' } },
+      says: 'Applying NotCreated',
+      does: ask,
+    },
+    {
       when: 'EKS has no names like that of its Cluster',
       seen: ofDots(undefined),
       says: 'NameInvalid NotCreated',
@@ -318,6 +330,12 @@ describe('what becomes of EKS', () => {
       { ...waitingSeen, claimedBy: { namespace: 'rich', name: 'demo' } },
       'EKSApplied',
       'CAPTControlPlane rich/demo',
+    ],
+    [
+      'whose cluster its tokens would open',
+      { ...waitingSeen, namesake: { namespace: 'rich', name: 'demo' } },
+      'EKSApplied',
+      'CAPTControlPlane rich/demo, too: set spec.eksClusterName to another name, or spec.kubeconfig.aws.roleARN to a role of your own',
     ],
     ['what to name it in EKS', ofDots(undefined), 'Available', 'set spec.eksClusterName'],
     ['what EKS cannot change', { ...serving, cluster: ranged }, 'EKSApplied', 'EKS cannot change it to 10.97.0.0/16'],

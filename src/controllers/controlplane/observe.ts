@@ -8,11 +8,11 @@ import { type Stage, stageOf } from '../../runtime/plan.ts'
 import { accountOfTemplate } from '../account.ts'
 import { refTo, sortOut } from '../childapply.ts'
 import { namedBy, ownerClusterOf } from '../ownercluster.ts'
-import { claimedBy } from './claim.ts'
+import { claimedBy, namesakeOf } from './claim.ts'
 import { type Care, lookAtSecrets } from './credentials.ts'
 import { clusterNameOf, eksApplyName } from './eks.ts'
 import { finalizer } from './finalizer.ts'
-import type { Outside } from './outside.ts'
+import { inOnePass, type Outside } from './outside.ts'
 import type { Secrets, Seen } from './seen.ts'
 import { spotRoleApplyName } from './spotrole.ts'
 
@@ -31,11 +31,12 @@ export async function observe(read: Read, controlPlane: CAPTControlPlane, live: 
     accountOfTemplate: ofTemplate,
     spotRole: account && apply(spotRoleApplyName(account)),
     claimedBy: claimedBy(read, controlPlane),
+    namesake: namesakeOf(read, controlPlane),
   }
   const stage = stageOf({ object: controlPlane, cluster, finalizer })
   const care = careFor(stage)
   if (typeof cluster !== 'object' || !care) return { ...seen, cluster, secrets: unseen }
-  return { ...seen, cluster, secrets: await lookAtSecrets(read, live, outside, { ...seen, cluster }, care) }
+  return { ...seen, cluster, secrets: await lookAtSecrets(read, live, inOnePass(outside), { ...seen, cluster }, care) }
 }
 
 // A pause must not kill a kubeconfig, nor a farewell that takes long: somebody may have to clean up in the cluster.

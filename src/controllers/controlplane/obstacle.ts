@@ -2,9 +2,10 @@
 import { CAPTControlPlane, isNameInEks } from '../../api/captcontrolplane.ts'
 import { promise, type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
-import { tellKey, tellObject } from '../../api/resource.ts'
+import { tellObject } from '../../api/resource.ts'
 import { askedOf } from '../childapply.ts'
 import { tellMissing } from '../ownercluster.ts'
+import { tellClaimed, tellNamesake } from './claim.ts'
 import { eksNameOf } from './eks.ts'
 import { latenessOf } from './lateness.ts'
 import type { Seen } from './seen.ts'
@@ -76,16 +77,15 @@ function networkLost({ controlPlane, network, eks }: Seen, cluster: Cluster): Sa
   return say('EKSApplied', 'SubnetsMissing', message)
 }
 
-function nameLost({ controlPlane, claimedBy, taken }: Seen): Said | undefined {
+function nameLost({ controlPlane, eks, claimedBy, namesake, taken }: Seen): Said | undefined {
   const name = eksNameOf(controlPlane)
   if (!isNameInEks(name)) {
     const message = `the Cluster is called ${name}, and EKS allows only letters, digits, - and _ in a name: set spec.eksClusterName`
     return say('EKSApplied', 'NameInvalid', message)
   }
-  if (claimedBy) {
-    const message = `CAPTControlPlane ${tellKey(claimedBy)} has a cluster ${name} in that account and region: set spec.eksClusterName to another name`
-    return say('EKSApplied', 'NameClaimed', message)
-  }
+  if (claimedBy) return say('EKSApplied', 'NameClaimed', tellClaimed(controlPlane, claimedBy))
+  // Once it is built it cannot have another name.
+  if (namesake && !eks) return say('EKSApplied', 'NameClaimed', tellNamesake(controlPlane, namesake))
   if (!taken) return undefined
   const message = `${tellObject(taken)} is not of this control plane, and is left alone: delete it, or make a control plane of another name`
   return say('EKSApplied', 'NameTaken', message)

@@ -2,7 +2,7 @@
 import type { Sealed } from '../../api/sealed.ts'
 import type { Wanted } from '../../aws/identity.ts'
 import type { Way } from '../../secrets/kubeconfig.ts'
-import type { Answer } from './seen.ts'
+import type { Answer, No } from './seen.ts'
 
 export interface Token {
   readonly token: Sealed
@@ -13,8 +13,25 @@ export interface Outside {
   // Throws an AwsError.
   awsToken(wanted: Wanted): Promise<Token>
   greet(way: Way): Promise<Answer>
-  // A token of our own account in that cluster, which is made if it is not there. Throws an ApiError.
-  accountToken(way: Way, seconds: number): Promise<Token>
+  // A token of our own account in that cluster, which is made if it is not there.
+  accountToken(way: Way, seconds: number): Promise<Token | No>
+}
+
+// As one pass sees it: who is silent is asked once, whatever there is to show. Each time would take as long again, and others wait.
+export function inOnePass(outside: Outside): Outside {
+  const silences = new Map<string, No>()
+  const once = async <T extends object>(way: Way, ask: (way: Way) => Promise<T | No>): Promise<T | No> => {
+    const before = silences.get(way.server)
+    if (before) return before
+    const answer = await ask(way)
+    if ('isSilent' in answer && answer.isSilent) silences.set(way.server, answer)
+    return answer
+  }
+  return {
+    ...outside,
+    greet: async (way) => once(way, outside.greet),
+    accountToken: async (way, seconds) => once(way, async () => outside.accountToken(way, seconds)),
+  }
 }
 
 // For those who only want to know what the controller may do.

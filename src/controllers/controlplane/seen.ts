@@ -20,6 +20,7 @@ export interface Seen {
   readonly accountOfTemplate: Account | undefined // what its template says; undefined: that is not there
   readonly spotRole: WorkspaceTemplateApply | undefined
   readonly claimedBy: Key | undefined // another control plane that has the name in EKS already
+  readonly namesake: Key | undefined // one of another namespace whose cluster a token that is signed for this one would open, too
   readonly secrets: Secrets
 }
 
@@ -60,8 +61,9 @@ export type Mend = 'nowhere' | 'elsewhere' | 'here'
 // What the API server of the cluster says to a credential.
 export type Answer = { readonly is: 'yes' } | No | { readonly is: 'unasked' }
 
-interface No {
+export interface No {
   readonly is: 'no'
   readonly why: string
   readonly isRejected?: true // it is there, and does not take the credential
+  readonly isSilent?: true // there is nobody, whatever one shows
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
 import { now } from '../../../test/applies.ts'
-import { but, cluster, connection, controlPlane, network, rejected } from '../../../test/controlplanes.ts'
+import { built, but, cluster, connection, controlPlane, network, rejected } from '../../../test/controlplanes.ts'
 import { aCA, aJwt, anAwsToken, anotherCA } from '../../../test/pki.ts'
 import { seal } from '../../api/sealed.ts'
 import { AwsError } from '../../aws/errors.ts'
-import { ApiError } from '../../kube/errors.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import { judgeKubeconfig, type Way, writeKubeconfig } from '../../secrets/kubeconfig.ts'
 import type { Outside } from './outside.ts'
-import type { Answer } from './seen.ts'
+import type { Answer, No, Seen } from './seen.ts'
 import { makeCredential, materialOf, type Tried } from './sources.ts'
 
 const server = 'https://api.example:443'
@@ -16,7 +16,7 @@ const after = (seconds: number) => new Date(now.getTime() + seconds * 1000)
 const token = (text: string, seconds: number) => ({ token: seal(text), expires: after(seconds) })
 const out = new AwsError({ doing: 'assume the role', why: 'AWS is out', isFinal: false })
 const barred = new AwsError({ doing: 'assume the role', why: 'AccessDenied', isFinal: true })
-const silent = new ApiError({ doing: 'ask for a token', message: 'no connection', isUnreachable: true })
+const silent: No = { is: 'no', why: 'nobody listens' }
 
 interface Wish {
   readonly kubeconfig?: object // of the spec
@@ -24,15 +24,16 @@ interface Wish {
   readonly config?: object
   readonly kept?: Way
   readonly aws?: Error
-  readonly account?: Error | ((way: Way) => Error | undefined)
+  readonly account?: No | ((way: Way) => No | undefined)
   readonly life?: number
   readonly answers?: Readonly<Record<string, Answer>> // to tokens; else it is taken
+  readonly seen?: Partial<Pick<Seen, 'claimedBy' | 'namesake'>>
 }
 
 const yes: Answer = { is: 'yes' }
 
 // Asks for a credential, and tells what came of it and who was asked on the way.
-async function ask({ kubeconfig, connection: more, config, kept, aws, account, life = 840, answers = {} }: Wish) {
+async function ask({ kubeconfig, connection: more, config, kept, aws, account, life = 840, answers = {}, seen }: Wish) {
   const asked: string[] = []
   const outside: Outside = {
     async awsToken({ clusterName, region, ...role }) {
@@ -42,9 +43,7 @@ async function ask({ kubeconfig, connection: more, config, kept, aws, account, l
     },
     async accountToken(way, seconds) {
       asked.push(`account at ${way.server} as ${way.token?.open()} for ${seconds}`)
-      const trouble = typeof account === 'function' ? account(way) : account
-      if (trouble) throw trouble
-      return token('from-account', seconds)
+      return (typeof account === 'function' ? account(way) : account) ?? token('from-account', seconds)
     },
     greet: async ({ token: shown }) => {
       const [, answer = yes] = Object.entries(answers).find(([each]) => each === shown?.open()) ?? []
@@ -56,6 +55,9 @@ async function ask({ kubeconfig, connection: more, config, kept, aws, account, l
     network,
     cluster,
     now,
+    claimedBy: undefined,
+    namesake: undefined,
+    ...seen,
   }
   const tried = await makeCredential(outside, around, { ...connection, ...more }, async () => kept)
   return { tried, asked, around }
@@ -207,10 +209,17 @@ describe('a credential comes', () => {
     expect(asked).toEqual(whom)
   })
 
-  test('as the template wrote it, to the letter', async () => {
-    const text = `# by hand\n${written().kubeconfig.open()}`
+  test('as the template wrote it, and nothing that was not judged comes with it', async () => {
+    const config = parse(written().kubeconfig.open()) as { clusters: object[]; users: object[] }
+    const stranger = {
+      name: 'stranger',
+      cluster: { server: 'https://stranger.example' },
+      user: { tokenFile: '/token' },
+    }
+    const text = stringify({ ...config, clusters: [...config.clusters, stranger], users: [...config.users, stranger] })
     const { tried } = await ask({ connection: { kubeconfig: seal(text) } })
-    expect(tried.is === 'made' && tried.kubeconfig.open()).toBe(text)
+    const way = { server, ca: aCA, token: seal('from-template') }
+    expect(tried.is === 'made' && tried.kubeconfig.open()).toBe(writeKubeconfig('demo', way).open())
   })
 })
 
@@ -238,6 +247,17 @@ describe('no credential comes', () => {
       why: 'mended here: there is no output kubeconfig',
     },
     {
+      when: 'the template wrote one for everybody to see',
+      wish: { kubeconfig: { source: 'Template' }, connection: { kubeconfig: 'exposed' } },
+      why: 'mended here: output kubeconfig is not a secret, for whoever reads the status reads it: add sensitive = true to it',
+    },
+    {
+      when: 'the template wrote one for everybody to see, and AWS is out',
+      wish: { connection: { kubeconfig: 'exposed' }, aws: out },
+      why: 'add sensitive = true to it; and without it: cannot assume the role: AWS is out',
+      asked: ['aws demo ap-northeast-1'],
+    },
+    {
       when: 'the template wrote one that cannot be used',
       wish: { kubeconfig: { source: 'Template' }, connection: { kubeconfig: seal('a: [') } },
       why: 'mended here: output kubeconfig: it is not YAML',
@@ -246,6 +266,21 @@ describe('no credential comes', () => {
       when: 'that is for another server',
       wish: { kubeconfig: { source: 'Template' }, connection: written({ server: 'https://other.example' }) },
       why: 'mended here: output kubeconfig: its server https://other.example is not cluster_endpoint',
+    },
+    {
+      when: 'another has the name in that account and region',
+      wish: { seen: { claimedBy: { namespace: 'rich', name: 'prod' } } },
+      why: 'mended here: CAPTControlPlane rich/prod has a cluster demo in that account and region: set spec.eksClusterName',
+    },
+    {
+      when: 'the token would open the cluster of another, too',
+      wish: { seen: { namesake: { namespace: 'rich', name: 'prod' } } },
+      why: 'mended here: a token for demo would open the cluster of CAPTControlPlane rich/prod, too',
+    },
+    {
+      when: 'the token for an account would open the cluster of another, too',
+      wish: { kubeconfig: { source: 'ServiceAccount' }, seen: { namesake: { namespace: 'rich', name: 'prod' } } },
+      why: 'mended here: a token for demo would open the cluster of CAPTControlPlane rich/prod, too',
     },
     {
       when: 'AWS is out',
@@ -273,7 +308,7 @@ describe('no credential comes', () => {
         account: silent,
         aws: barred,
       },
-      why: 'mended nowhere: cannot ask for a token: no connection; and anew: cannot assume the role: AccessDenied',
+      why: 'mended nowhere: no token of an account can be had: nobody listens; and anew: cannot assume the role: AccessDenied',
       asked: [`account at ${server} as last for 86400`, 'aws demo ap-northeast-1'],
     },
     {
@@ -295,7 +330,7 @@ describe('no credential comes', () => {
 
   test('without a region', async () => {
     const outside = { awsToken: async () => Promise.reject(new Error('asked')) } as unknown as Outside
-    const around = { controlPlane, network: undefined, cluster, now }
+    const around = { ...built, network: undefined, cluster }
     expect(tell(await makeCredential(outside, around, connection, async () => undefined))).toContain(
       'no region is known',
     )

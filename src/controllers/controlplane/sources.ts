@@ -4,7 +4,6 @@ import { isIP } from 'node:net'
 import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import type { Sealed } from '../../api/sealed.ts'
 import { AwsError } from '../../aws/errors.ts'
-import { ApiError } from '../../kube/errors.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import type { Material } from '../../secrets/copies.ts'
 import { readEndpoint, urlOf } from '../../secrets/endpoint.ts'
@@ -16,12 +15,13 @@ import {
   writeUserKubeconfig,
 } from '../../secrets/kubeconfig.ts'
 import { renewalOf } from '../../secrets/token.ts'
+import { tellClaimed, tellNamesake } from './claim.ts'
 import { clusterNameOf, eksNameOf, regionOf } from './eks.ts'
 import type { Outside, Token } from './outside.ts'
 import type { Answer, Credential, Mend, Seen } from './seen.ts'
 import { isRejected } from './upkeep.ts'
 
-type Around = Pick<Seen, 'controlPlane' | 'network' | 'cluster' | 'now'>
+type Around = Pick<Seen, 'controlPlane' | 'network' | 'cluster' | 'now' | 'claimedBy' | 'namesake'>
 
 export interface Made {
   readonly is: 'made'
@@ -86,7 +86,7 @@ export async function makeCredential(
           ? ofTemplate(around, connection)
           : await ofAws(outside, around, connection)
       const anew = bootstrap.is === 'made' ? await ofAccount(outside, around, bootstrap.way) : bootstrap
-      if (anew.is !== 'refused' || again?.is !== 'refused') return shown(outside, anew)
+      if (anew.is !== 'refused' || again?.is !== 'refused' || again.why === anew.why) return shown(outside, anew)
       return refused(`${again.why}; and anew: ${anew.why}`, lighter(again.mend, anew.mend))
     }
   }
@@ -96,10 +96,14 @@ async function shown(outside: Outside, offered: Offered): Promise<Tried> {
   return offered.is === 'made' ? { ...offered, answer: await outside.greet(offered.way) } : offered
 }
 
-// As the template wrote it: whoever runs Terraform renews it.
+// With the credential that the template wrote: whoever runs Terraform renews it.
 function ofTemplate({ controlPlane, now }: Around, connection: Connection): Offered {
   const { kubeconfig } = connection
   if (!kubeconfig) return refused('there is no output kubeconfig: add one, or choose another spec.kubeconfig.source')
+  if (kubeconfig === 'exposed')
+    return refused(
+      'output kubeconfig is not a secret, for whoever reads the status reads it: add sensitive = true to it',
+    )
   const judged = judgeKubeconfig(kubeconfig, now)
   if (judged.is === 'unusable') return refused(`output kubeconfig: ${judged.why}`)
   const { server } = controlPlane.spec.kubeconfig ?? {}
@@ -111,21 +115,19 @@ function ofTemplate({ controlPlane, now }: Around, connection: Connection): Offe
     return refused(`output kubeconfig: ${why}`)
   }
   const there = isMeant ? way : { ...way, ...reach, ca: way.ca }
-  return {
-    is: 'made',
-    way: there,
-    kubeconfig: isMeant ? kubeconfig : writeKubeconfig(clusterNameOf(controlPlane), there),
-    expires,
-    isRenewedByUs: false,
-  }
+  // What was not judged does not get through.
+  const ours = writeKubeconfig(clusterNameOf(controlPlane), there)
+  return { is: 'made', way: there, kubeconfig: ours, expires, isRenewedByUs: false }
 }
 
 async function ofAws(outside: Outside, around: Around, connection: Connection): Promise<Offered> {
-  const { controlPlane } = around
+  const { controlPlane, claimedBy, namesake } = around
   const { clusterName } = connection
   const [name, region] = [eksNameOf(controlPlane), regionOf(around)]
   if (region === undefined) return refused('no region is known: set spec.controlPlaneConfig.region')
-  // Who can write a template must not get a token for somebody else's cluster.
+  // Who can write a control plane or a template must not get a token for somebody else's cluster.
+  if (claimedBy) return refused(tellClaimed(controlPlane, claimedBy))
+  if (namesake) return refused(tellNamesake(controlPlane, namesake))
   if (clusterName !== name) {
     const what = clusterName === undefined ? 'there is no output cluster_name' : `output cluster_name is ${clusterName}`
     return refused(`${what}, and no token is signed for another cluster than ${name}: let the template output its name`)
@@ -135,7 +137,8 @@ async function ofAws(outside: Outside, around: Around, connection: Connection): 
   try {
     return tokenMade(around, connection, await outside.awsToken({ clusterName: name, region, ...role }))
   } catch (error) {
-    return told(error)
+    if (!(error instanceof AwsError)) throw error
+    return refused(error.message, error.isFinal ? 'elsewhere' : 'nowhere') // IAM is mended at AWS, where we do not look
   }
 }
 
@@ -146,20 +149,10 @@ function turned({ token, certificate, key }: Way, reach: Omit<Way, 'token'>): Wa
 
 async function ofAccount(outside: Outside, around: Around, way: Way): Promise<Offered> {
   const { expirationSeconds = 86_400 } = around.controlPlane.spec.kubeconfig?.serviceAccount ?? {}
-  try {
-    const { certificate: _, key: __, ...reach } = way
-    const token = await outside.accountToken(way, expirationSeconds)
-    return made(around, reach, token)
-  } catch (error) {
-    return told(error)
-  }
-}
-
-// IAM is mended at AWS, where we do not look. What is neither is a bug.
-function told(error: unknown): Refused {
-  if (error instanceof AwsError) return refused(error.message, error.isFinal ? 'elsewhere' : 'nowhere')
-  if (error instanceof ApiError) return refused(error.message, 'nowhere')
-  throw error
+  const { certificate: _, key: __, ...reach } = way
+  const token = await outside.accountToken(way, expirationSeconds)
+  if ('is' in token) return refused(`no token of an account can be had: ${token.why}`, 'nowhere')
+  return made(around, reach, token)
 }
 
 function tokenMade(around: Around, connection: Connection, token: Token): Offered {

@@ -7,16 +7,22 @@ import { ApiError } from '../../kube/errors.ts'
 import { chooseProxy } from '../../kube/proxy.ts'
 import type { Way } from '../../secrets/kubeconfig.ts'
 import type { Outside, Token } from './outside.ts'
-import type { Answer } from './seen.ts'
+import type { Answer, No } from './seen.ts'
+import { silent, unanswered } from './unanswered.ts'
 
-const answerWithinMs = 5000 // as core gives it
 const account = { namespace: 'kube-system', name: 'capt-manager' }
 
-export function createWorkload(env: NodeJS.ProcessEnv): Pick<Outside, 'greet' | 'accountToken'> {
-  const ask = async <T>(way: Way, question: (client: Client) => Promise<T>): Promise<T> => {
-    const client = createClient(accessOf(way, env), { userAgent: 'capt-manager' })
+// Workers wait as long: an answer is to be had soon, or not at all. Core gives it five seconds, too.
+export function createWorkload(env: NodeJS.ProcessEnv, withinMs = 5000): Pick<Outside, 'greet' | 'accountToken'> {
+  const ask = async <T>(way: Way, question: (client: Client) => Promise<T>): Promise<T | No> => {
+    const signal = AbortSignal.timeout(withinMs)
+    const client = createClient(accessOf(way, env), { userAgent: 'capt-manager', signal })
     try {
       return await question(client)
+    } catch (error) {
+      if (signal.aborted) return silent(way, withinMs / 1000)
+      if (error instanceof ApiError) return unanswered(error, way)
+      throw error
     } finally {
       client.close()
     }
@@ -42,21 +48,8 @@ function accessOf({ server, ca, serverName, token, certificate, key }: Way, env:
 }
 
 async function greet(client: Client): Promise<Answer> {
-  try {
-    await client.greet(AbortSignal.timeout(answerWithinMs))
-    return { is: 'yes' }
-  } catch (error) {
-    const isRejected = error instanceof ApiError && error.code === 401
-    return { is: 'no', why: tell(error), ...(isRejected && { isRejected }) }
-  }
-}
-
-function tell(error: unknown): string {
-  if (!(error instanceof ApiError)) return `no answer within ${answerWithinMs / 1000} seconds`
-  if (error.code === 401) return 'it does not take the credential (401)'
-  if (error.code === 403) return 'it knows the credential, which may do nothing there (403)'
-  const isCertificate = /certificate|altnames|CERT_|self.signed|issuer/i.test(error.message)
-  return isCertificate ? `its certificate is not of the CA that the template told (${error.message})` : error.message
+  await client.greet()
+  return { is: 'yes' }
 }
 
 // What every account of an administrator has, and not more: Cluster API applies whatever users hand to it.
