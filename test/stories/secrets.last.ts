@@ -27,7 +27,7 @@ function encodings(secret: string): readonly string[] {
 const marks = [secretMark, bedAws.secretAccessKey].flatMap((each) => [each, ...encodings(each)])
 const shapes = [
   /k8s-aws-v1\.[\w-]{40,}/, // a token for EKS
-  /X-Amz-Signature/,
+  /X-Amz-Signature(=|%3D)\w{8,}/,
   /eyJhbGciOi[\w-]{20,}\.[\w-]{20,}\.[\w-]{20,}/, // a token of a ServiceAccount
   /PRIVATE KEY-----/,
 ]
