@@ -18,6 +18,8 @@ output "text" {
 `
 const outputsOf = ({ status }: KubeObject) => (status as { readonly outputs?: object } | undefined)?.outputs
 const revisionOf = ({ status }: KubeObject) => (status as { readonly revision?: string } | undefined)?.revision ?? ''
+const usersOf = ({ status }: KubeObject) =>
+  (status as { readonly users?: { readonly count: number } } | undefined)?.users?.count
 const uses = (name: string) => [{ name: 'name', apply: { name, output: 'text' } }]
 let settled: { readonly namespace: string; readonly since: Date }
 
@@ -38,11 +40,13 @@ async function aStage(story: string) {
 }
 
 beforeAll(async () => {
-  const { namespace, anApply } = await aStage('settled')
+  const { namespace, template, anApply } = await aStage('settled')
   await kube.apply(anApply('world'))
   await seeSaying(kube, anApply('world'), 'Ready', 'Ready')
   // Its engine may have something to write down yet.
   await seeConverged(kube, workspaceOf('tf.m.upbound.io', anApply('world')))
+  // And words that turn nothing wait for a second.
+  await kube.see(template, 'counts its user', (seen) => usersOf(seen) === 1, patience)
   settled = { namespace, since: new Date() }
 })
 
