@@ -76,6 +76,9 @@ export const controlPlane: CAPTControlPlane = {
   },
 }
 
+// As its Secrets name it: a topology gives a control plane another name than the Cluster has.
+export const ownerOfSecrets = { ...ownedBy(controlPlane), name: 'demo-abc' }
+
 type Run = 'new' | 'running' | 'failed' | 'held' | 'done'
 const readiness = {
   running: condition('Ready', 'False', 'Applying', { message: 'Terraform is at work' }),
@@ -236,6 +239,13 @@ export const doesOf = ({ effects }: Plan) =>
     .filter((each) => !each.startsWith('addFinalizer captcontrolplane') && each !== 'removeFinalizer finalizer')
     .map((each) => each.replaceAll('WorkspaceTemplateApply team/', '').replaceAll('Secret team/demo-', 'Secret '))
     .join(', ')
+// What is done in the same pass is said to be so only when the pass has succeeded. Summaries tell it in other words.
+export const promisesOnly = ({ conditions }: Plan) =>
+  conditions.every(
+    ({ type, message, isPromise }) =>
+      ['Ready', 'Available', 'RollingOut'].includes(type) ||
+      (isPromise === true) === message.startsWith('Terraform is asked'),
+  )
 // And what it says, without what is always so.
 export const saysOf = ({ conditions }: Plan, ...types: readonly string[]) =>
   types.map((type) => conditions.find((each) => each.type === type)?.reason ?? '').join(' ')

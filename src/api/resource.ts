@@ -68,6 +68,14 @@ export function beside({ metadata: { namespace } }: Pick<KubeObject, 'metadata'>
   return namespace === undefined ? { name } : { name, namespace }
 }
 
+// What an object refers to: beside it, unless the reference says where.
+export function referredBy(
+  object: Pick<KubeObject, 'metadata'>,
+  { name, namespace }: { readonly name: string; readonly namespace?: string | undefined },
+): Key {
+  return namespace === undefined ? beside(object, name) : { name, namespace }
+}
+
 export function tellKey({ name, namespace }: Key): string {
   return namespace === undefined ? name : `${namespace}/${name}`
 }

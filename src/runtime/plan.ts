@@ -33,6 +33,10 @@ export type Effect =
 
 export type Wake = 'onChange' | { readonly afterSeconds: number }
 
+export function wakeAfter(afterSeconds: number | undefined): Wake {
+  return afterSeconds === undefined ? 'onChange' : { afterSeconds }
+}
+
 export interface Plan {
   readonly effects: readonly Effect[]
   readonly conditions: readonly Said[]

@@ -6,7 +6,7 @@
 // carries the uid or the resource version of what it was decided on, so that it is refused when the world has moved on.
 // Assumptions. A plan is safe to repeat: half of it may have happened in an earlier life. Caveats. After a write the cache
 // may be old for a moment; names are deterministic and effects repeatable, so the next pass does no harm.
-import { type Condition, type Telling as Tellings, tellConditions } from '../api/condition.ts'
+import { type Condition, type Telling, tellConditions } from '../api/condition.ts'
 import type { Kind } from '../api/kind.ts'
 import { isRecord, isWithin, type JsonRecord } from '../api/record.ts'
 import { type KubeObject, keyOf, type Resource, tellRef } from '../api/resource.ts'
@@ -176,7 +176,7 @@ async function patchFinalizers(
   return unlessGone(client.patch<Subject>(kind, keyOf(subject), change, { fieldManager }), subject)
 }
 
-interface Telling extends Pick<Tellings, 'said' | 'others'> {
+interface Saying extends Pick<Telling, 'said' | 'others'> {
   readonly status: JsonRecord
   readonly isPatient: boolean
 }
@@ -190,7 +190,7 @@ interface Told {
 async function writeStatus(
   kind: Kind,
   subject: Subject,
-  { said, others, status: further, isPatient }: Telling,
+  { said, others, status: further, isPatient }: Saying,
   { client, fieldManager, now }: Hands,
 ): Promise<Told> {
   const { generation = 0 } = subject.metadata

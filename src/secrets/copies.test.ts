@@ -1,16 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { ownerOfSecrets as owner } from '../../test/controlplanes.ts'
 import { base64 } from '../../test/pki.ts'
 import { Secret } from '../api/neighbours.ts'
 import { seal } from '../api/sealed.ts'
 import { copyName, copyOf, isCurrent, isIntact, type Role, roles, timesOf } from './copies.ts'
 
-const owner = {
-  apiVersion: 'controlplane.cluster.x-k8s.io/v1beta1',
-  kind: 'CAPTControlPlane',
-  name: 'demo-abc',
-  uid: 'uid-of-control-plane',
-  controller: true,
-}
 const whose = { namespace: 'team', cluster: 'demo', owner, revision: 'r1' }
 const material = {
   kubeconfig: seal('a kubeconfig'),

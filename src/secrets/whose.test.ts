@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest'
+import { ownerOfSecrets as owner } from '../../test/controlplanes.ts'
 import { clusterSecretType } from '../api/contract.ts'
 import { whyForeign } from './whose.ts'
 
-const owner = {
-  apiVersion: 'controlplane.cluster.x-k8s.io/v1beta1',
-  kind: 'CAPTControlPlane',
-  name: 'demo-abc',
-  uid: 'uid-of-control-plane',
-  controller: true,
-}
 const label = (cluster: string) => ({ labels: { 'cluster.x-k8s.io/cluster-name': cluster } })
 const managed = (manager: string) => ({ managedFields: [{ manager, operation: 'Apply' }] })
 const why = (type: string | undefined, metadata: object) =>

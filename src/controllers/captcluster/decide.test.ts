@@ -10,6 +10,7 @@ import {
   gone,
   network,
   noted,
+  promisesOnly,
   saysOf,
   unbuilt,
   vpcOutputs,
@@ -522,15 +523,7 @@ test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
     (plan, given) => !isLeaving(given) || !isDoing(plan, 'removeFinalizer') || given.apply === undefined,
   ],
   ['what was provisioned stays so', ({ status }) => !JSON.stringify(status ?? {}).includes('"provisioned":false')],
-  [
-    'what it only promises it says so',
-    ({ conditions }) =>
-      conditions.every(
-        ({ type, message, isPromise }) =>
-          ['Ready', 'Available', 'RollingOut'].includes(type) ||
-          (isPromise === true) === message.startsWith('Terraform is asked'),
-      ),
-  ],
+  ['what it only promises it says so', promisesOnly],
   [
     'it says only what it has words for',
     ({ conditions }) => conditions.every(({ type }) => Object.keys(CAPTCluster.words).includes(type)),

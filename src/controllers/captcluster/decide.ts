@@ -5,7 +5,7 @@ import type { Cluster } from '../../api/neighbours.ts'
 import { isTexts, type JsonRecord } from '../../api/record.ts'
 import { tellObject } from '../../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
-import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
+import { type Effect, idle, type Plan, stageOf, wakeAfter } from '../../runtime/plan.ts'
 import { settledAccount } from '../account.ts'
 import { leave, letGo, noFailure, oldStatusOf, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
@@ -61,7 +61,7 @@ interface Network {
 function live(seen: Seen): Plan {
   const { captCluster, cluster } = seen
   if (typeof cluster !== 'object') return waiting(tellGone(captCluster))
-  const { effects, vpc, vpcId, status = {}, againAfterSeconds: afterSeconds } = networkOf(seen, cluster)
+  const { effects, vpc, vpcId, status = {}, againAfterSeconds } = networkOf(seen, cluster)
   const ready = vpcId === undefined ? 'NotProvisioned' : 'Provisioned'
   const before = captCluster.status?.conditions
   const wasThere = before?.some(({ type, status: is }) => type === 'VPCReady' && is === 'True')
@@ -75,7 +75,7 @@ function live(seen: Seen): Plan {
       ...(vpcId !== undefined && { vpcId, initialization: { provisioned: true } }),
       ...status,
     },
-    wake: afterSeconds === undefined ? 'onChange' : { afterSeconds },
+    wake: wakeAfter(againAfterSeconds),
   }
 }
 

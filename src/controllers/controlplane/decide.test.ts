@@ -21,6 +21,7 @@ import {
   ofCP,
   paused,
   plainly,
+  promisesOnly,
   refused,
   rejected,
   saysOf,
@@ -315,15 +316,7 @@ test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
       ),
   ],
   ['it does not wake all the time', ({ wake }) => wake === 'onChange' || wake.afterSeconds >= 1],
-  [
-    'what it only promises it says so',
-    ({ conditions }) =>
-      conditions.every(
-        ({ type, message, isPromise }) =>
-          ['Ready', 'Available', 'RollingOut'].includes(type) ||
-          (isPromise === true) === message.startsWith('Terraform is asked'),
-      ),
-  ],
+  ['what it only promises it says so', promisesOnly],
   [
     'it says only what it has words for',
     ({ conditions }) => conditions.every(({ type }) => Object.keys(CAPTControlPlane.words).includes(type)),

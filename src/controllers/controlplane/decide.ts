@@ -1,7 +1,7 @@
 // What a control plane needs next, given what we see: the order of its stages. No I/O, no clock, no memory.
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary, wasSaid } from '../../api/condition.ts'
-import { type Effect, idle, type Plan, stageOf, type Wake } from '../../runtime/plan.ts'
+import { type Effect, idle, type Plan, stageOf, wakeAfter } from '../../runtime/plan.ts'
 import { leave } from '../childapply.ts'
 import { tellGone } from '../ownercluster.ts'
 import { eksApplyName } from './eks.ts'
@@ -58,10 +58,6 @@ function paused(seen: Seen): Plan {
     others: 'stay',
     wake: wakeAfter(againAfterSeconds),
   }
-}
-
-function wakeAfter(afterSeconds: number | undefined): Wake {
-  return afterSeconds === undefined ? 'onChange' : { afterSeconds }
 }
 
 // As long as EKS is there, somebody may have to get in.

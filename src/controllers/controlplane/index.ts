@@ -4,7 +4,7 @@ import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { clusterSecretType } from '../../api/contract.ts'
 import type { Kind } from '../../api/kind.ts'
 import { Secret } from '../../api/neighbours.ts'
-import { beside, type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { beside, type Key, keyOf, referredBy, tellKey } from '../../api/resource.ts'
 import { crossplane } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
@@ -77,10 +77,9 @@ const indexes: Indexes<CAPTControlPlane> = {
   [byEksName]: (controlPlane) => [eksNameOf(controlPlane)],
   [bySpotRole]: (controlPlane) => (isSpotRoleWanted(controlPlane) ? [controlPlane.metadata.namespace ?? ''] : []),
   [byAccount]: (controlPlane) => {
-    const { providerConfigRef, workspaceTemplateRef: template } = controlPlane.spec
+    const { providerConfigRef, workspaceTemplateRef } = controlPlane.spec
     const isSaid = providerConfigRef !== undefined || !isSpotRoleWanted(controlPlane)
-    const { name, namespace } = template
-    return isSaid ? [] : [tellKey(namespace === undefined ? beside(controlPlane, name) : { name, namespace })]
+    return isSaid ? [] : [tellKey(referredBy(controlPlane, workspaceTemplateRef))]
   },
   [byCluster]: (controlPlane) => {
     const key = ownerKeyOf(controlPlane)

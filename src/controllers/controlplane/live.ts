@@ -3,7 +3,7 @@ import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { promise, type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { isRecord, type JsonRecord, mergePatch } from '../../api/record.ts'
-import type { Effect, Plan } from '../../runtime/plan.ts'
+import { type Effect, type Plan, wakeAfter } from '../../runtime/plan.ts'
 import { settledAccount } from '../account.ts'
 import { askedOf, noFailure, oldStatusOf, type Run, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
@@ -32,7 +32,6 @@ export function live(seen: Seen, cluster: Cluster): Plan {
   const ready = lacking
     ? say('Ready', 'NotReady', `${lacking.type}: ${lacking.message || lacking.reason}`)
     : say('Ready', 'Ready')
-  const afterSeconds = soonest([built.lateAfterSeconds, access.againAfterSeconds])
   return {
     // What fails stops the rest, and a token does not wait until somebody lets Terraform be asked.
     effects: [
@@ -43,7 +42,7 @@ export function live(seen: Seen, cluster: Cluster): Plan {
     ],
     conditions: [ready, ...all, rolling, say('Paused', 'NotPaused'), say('Deleting', 'NotDeleting')],
     status: statusOf(seen, walk, built, access),
-    wake: afterSeconds === undefined ? 'onChange' : { afterSeconds },
+    wake: wakeAfter(soonest([built.lateAfterSeconds, access.againAfterSeconds])),
   }
 }
 

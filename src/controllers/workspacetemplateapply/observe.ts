@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { annotations } from '../../api/keys.ts'
 import { Namespace, Secret } from '../../api/neighbours.ts'
-import { beside, type Key, keyOf, readKey, tellKey } from '../../api/resource.ts'
+import { beside, type Key, keyOf, readKey, referredBy, tellKey } from '../../api/resource.ts'
 import { seal } from '../../api/sealed.ts'
 import { crossplane, type Workspace, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
@@ -60,9 +60,7 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   const waited = await Promise.all(
     (workspace ? [] : (apply.spec.waitForSecrets ?? []))
       .filter(({ namespace }) => isHere(namespace))
-      .map(async ({ name, namespace }) =>
-        dependencyOnSecret(namespace ? { namespace, name } : beside(apply, name), live),
-      ),
+      .map(async (each) => dependencyOnSecret(referredBy(apply, each), live)),
   )
   const used = usedBy(apply).flatMap((name) => dependencyOn(read, apply, name, isHere))
   const dependencies = [...waited, ...used]

@@ -1,6 +1,6 @@
 // Whom an apply names: its template, other applies, Secrets and ConfigMaps, its Workspace; and how it is found by them. Pure.
 import { annotations } from '../../api/keys.ts'
-import { beside, type Key, keyOf, tellKey } from '../../api/resource.ts'
+import { beside, type Key, keyOf, referredBy, tellKey } from '../../api/resource.ts'
 import { type WorkspaceAPI, type WorkspaceGroup, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Indexes } from '../../runtime/store.ts'
@@ -9,8 +9,7 @@ import { workspaceNameOf } from '../../terraform/identity.ts'
 type Apply = WorkspaceTemplateApply
 
 export function templateOf(apply: Apply): Key {
-  const { name, namespace } = apply.spec.templateRef
-  return namespace === undefined ? beside(apply, name) : { namespace, name }
+  return referredBy(apply, apply.spec.templateRef)
 }
 
 // Names of applies, or of Workspaces where there is no such apply: those whose outputs it uses or whom it waits for.
@@ -54,7 +53,7 @@ export const applyIndexes: Indexes<Apply> = {
   [bySecret]: (apply) => {
     const { variablesFrom = [], waitForSecrets = [] } = apply.spec
     const own = variablesFrom.flatMap(({ secret }) => (secret ? [secret.name] : []))
-    const waited = waitForSecrets.map(({ name, namespace }) => (namespace ? { namespace, name } : beside(apply, name)))
+    const waited = waitForSecrets.map((each) => referredBy(apply, each))
     return unique([...own.map((name) => beside(apply, name)), ...waited].map(tellKey))
   },
   [byConfigMap]: ({ spec: { variablesFrom = [] }, ...apply }) =>
