@@ -81,13 +81,14 @@ describe.each(providers)('what clusterctl installs of the %s provider', (provide
     expect(warnings).toEqual([])
   })
 
-  test('has policies only about kinds that come with it, and about Clusters', () => {
+  test('has policies only about kinds that come with it, and about those that its own belong to or make', () => {
     const kinds = ofKind('CustomResourceDefinition', objects).map(({ spec }) => spec)
     const policies = ofKind('ValidatingAdmissionPolicy', objects).map(({ spec }) => spec)
     const rules = policies.flatMap(({ matchConstraints }) => matchConstraints.resourceRules)
     const guarded = rules.map(({ apiGroups, resources }) => `${resources.join()}.${apiGroups.join()}`)
     const compared = policies.flatMap(({ paramKind }) => paramKind ?? [])
-    expect([...kinds.map(({ group, names }) => `${names.plural}.${group}`), 'clusters.cluster.x-k8s.io']).toEqual(
+    const others = ['clusters.cluster.x-k8s.io', 'workspacetemplateapplies.infrastructure.cluster.x-k8s.io']
+    expect([...kinds.map(({ group, names }) => `${names.plural}.${group}`), ...others]).toEqual(
       expect.arrayContaining(guarded),
     )
     expect(kinds.map(({ group, names }) => ({ apiVersion: `${group}/v1beta1`, kind: names.kind }))).toEqual(

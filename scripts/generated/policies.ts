@@ -62,6 +62,19 @@ function protectsClusterOf(kind: Kind, name: string): Policy {
   }
 }
 
+// Nobody deletes the hands of what is protected. Its owner does so when it goes itself, and then it is protected no more.
+function protectsApplyOf(kind: Kind, name: string): Policy {
+  return {
+    name: `protect-apply-of-${name}`,
+    on: 'DELETE',
+    of: [WorkspaceTemplateApply],
+    comparedWith: kind,
+    passes: [isMoved],
+    holds: `!(has(params.spec.deletionProtection) && params.spec.deletionProtection && has(oldObject.metadata.ownerReferences) && oldObject.metadata.ownerReferences.exists(owner, owner.kind == '${kind.kind}' && owner.name == params.metadata.name && owner.uid == params.metadata.uid))`,
+    message: `'WorkspaceTemplateApply ' + oldObject.metadata.name + ' belongs to ${kind.kind} ' + params.metadata.name + ', which has deletionProtection: set spec.deletionProtection of that to false first'`,
+  }
+}
+
 const policies: readonly Policy[] = [
   {
     name: 'immutable-templates',
@@ -81,6 +94,8 @@ const policies: readonly Policy[] = [
   protects('protect-deletion-of-control-plane', CAPTControlPlane),
   protectsClusterOf(CAPTControlPlane, 'control-plane'),
   protectsClusterOf(CAPTCluster, 'network'),
+  protectsApplyOf(CAPTControlPlane, 'control-plane'),
+  protectsApplyOf(CAPTCluster, 'network'),
   {
     name: 'template-in-use',
     on: 'DELETE',

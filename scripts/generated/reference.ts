@@ -98,7 +98,7 @@ export function readerOf(kind: Kind, { path, schema }: Field): string {
   if (/^Deprecated(\.|: not read|: engines no longer)/.test(description)) return 'nobody'
   if (/(^|\.)deletionProtection$/.test(path)) return 'admission policies'
   if (kind.kind.startsWith('CAPTCluster') && /(^|\.)controlPlaneEndpoint(\.|$)/.test(path)) return 'Cluster API'
-  if (kind.kind.endsWith('Template') && kind.kind !== 'WorkspaceTemplate' && path.startsWith('template'))
+  if (kind.kind.endsWith('Template') && kind.kind !== 'WorkspaceTemplate' && /^template(\.|$)/.test(path))
     return 'Cluster API, which copies it'
   if (path.startsWith('template.metadata')) return 'people'
   if (path.startsWith('template.spec.forProvider.')) return 'the engine, to which it is handed'

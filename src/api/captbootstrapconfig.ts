@@ -27,14 +27,15 @@ export const CAPTBootstrapConfig = kind({
     })
       .optional()
       .describe('What Cluster API asks for.'),
-  words: { Ready: { Ready: 'True', WaitingForCluster: 'False' }, ...shared },
+  words: { Ready: { Ready: 'True', WaitingForCluster: 'False', NameTaken: 'False' }, ...shared },
   columns: [ofCluster, ...conditionColumns('Ready'), age],
-  readBy: 'bootstrap',
+  readBy: 'bootstrapconfig',
 })
 export type CAPTBootstrapConfig = ObjectOf<typeof CAPTBootstrapConfig>
 
 export const CAPTBootstrapConfigTemplate = templateOf({
   of: CAPTBootstrapConfig,
   description: 'What CAPTBootstrapConfigs are made of. It cannot be changed, and there is nothing to change.',
+  about: () => ({}),
   spec: nothing,
 })

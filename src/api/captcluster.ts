@@ -48,7 +48,7 @@ const fields = () => ({
     .optional()
     .describe('Subnets of the existing VPC. The control plane needs them: without any it says so and waits.'),
   vpcConfig: object({
-    name: text({ min: 1, max: 128 }).optional().describe('Name of the VPC. Omitted: <name of this object>-vpc.'),
+    name: text({ min: 1, max: 128 }).optional().describe('Name of the VPC. Omitted: <name of the Cluster>-vpc.'),
   })
     .optional()
     .describe('Settings of the VPC that the template builds.'),
@@ -142,6 +142,7 @@ export const CAPTCluster = kind({
       ExistingVPCUsed: 'True',
       VPCCreating: 'False',
       VPCCreationFailed: 'False',
+      ApplyMissing: 'False', // it had one, and came back from a backup without it
       InvalidVPCConfig: 'False',
       ProviderConfigChanged: 'False', // which is not followed
       WaitingForCluster: 'False',
@@ -162,6 +163,7 @@ export type CAPTCluster = ObjectOf<typeof CAPTCluster>
 export const CAPTClusterTemplate = templateOf({
   of: CAPTCluster,
   description: 'What CAPTClusters of a ClusterClass are made of. Changing it changes them in place.',
+  about: () => ({}),
   spec: () => object(fields(), rules).describe('The spec of each CAPTCluster made of it.'),
   columns: [{ name: 'Region', type: 'string', jsonPath: '.spec.template.spec.region', description: 'AWS region.' }],
 })

@@ -301,6 +301,7 @@ export const CAPTControlPlane = kind({
       WaitingForSpotRole: 'False',
       NetworkMissing: 'False', // the Cluster names one of ours, and it is not there
       SubnetsMissing: 'False', // of an existing VPC
+      ApplyMissing: 'False', // it had one, and came back from a backup without it
       Applying: 'False',
       TerraformFailed: 'False',
       ApprovalRequired: 'False',
@@ -319,6 +320,11 @@ export const CAPTControlPlane = kind({
     SpotRoleReady: { Ensured: 'True', Ignored: 'True', Creating: 'False', Failed: 'False' },
     RollingOut: { RollingOut: 'True', NotRollingOut: 'False' },
     ...shared,
+    Deleting: {
+      ...shared.Deleting,
+      WaitingForCleanup: 'True', // what was made inside of the cluster goes first
+      CleanupTimeout: 'True', // it still waits for that
+    },
   },
   columns: [
     ofCluster,
@@ -373,3 +379,4 @@ export const CAPTControlPlaneTemplate = templateOf({
     { name: 'Description', type: 'string', jsonPath: '.spec.description', description: 'What it is for.' },
   ],
 })
+export type CAPTControlPlaneTemplate = ObjectOf<typeof CAPTControlPlaneTemplate>

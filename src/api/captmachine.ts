@@ -129,6 +129,7 @@ export const CAPTMachineTemplate = templateOf({
   of: CAPTMachine,
   description:
     "What CAPTMachines of Cluster API's MachineDeployments are made of. It cannot be changed: make a new one and name it.",
+  about: () => ({}),
   spec: machineSpec,
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.instanceType', description: 'Instance type.' },

@@ -113,6 +113,7 @@ export type CAPTMachinePool = ObjectOf<typeof CAPTMachinePool>
 export const CAPTMachinePoolTemplate = templateOf({
   of: CAPTMachinePool,
   description: 'What CAPTMachinePools of a ClusterClass are made of. Changing it changes them in place.',
+  about: () => ({}),
   spec: () => object(fields(), rules).describe('The spec of each CAPTMachinePool made of it.'),
   columns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.nodeType', description: 'What pools are in EKS.' },

@@ -18,6 +18,7 @@ test('a word that the kind does not know does not compile', () => {
       | 'ExistingVPCUsed'
       | 'VPCCreating'
       | 'VPCCreationFailed'
+      | 'ApplyMissing'
       | 'InvalidVPCConfig'
       | 'ProviderConfigChanged'
       | 'WaitingForCluster'

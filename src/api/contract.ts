@@ -6,10 +6,14 @@ export const contractLabel = 'cluster.x-k8s.io/v1beta2'
 export const providerLabel = 'cluster.x-k8s.io/provider'
 // On a CRD: clusterctl moves its objects though nothing it moves owns them.
 export const moveLabel = 'clusterctl.cluster.x-k8s.io/move'
+// On an object that clusterctl does not move before it is gone: it looks for it before it pauses, so it is there from birth.
+export const blockMoveAnnotation = 'clusterctl.cluster.x-k8s.io/block-move'
 // On an object that clusterctl deletes in the source after it was moved: nothing may be torn down for it.
 export const deleteForMoveAnnotation = 'clusterctl.cluster.x-k8s.io/delete-for-move'
 // On an object that the topology controller only tries: it asks what would become of it.
 export const topologyDryRunAnnotation = 'topology.cluster.x-k8s.io/dry-run'
+// On an object that core made of a template: the name of that.
+export const clonedFromAnnotation = 'cluster.x-k8s.io/cloned-from-name'
 // On an object whose life somebody else looks after.
 export const managedByAnnotation = 'cluster.x-k8s.io/managed-by'
 // On an object that is not to be touched for now.

@@ -12,7 +12,7 @@ export const labels = {
 export const annotations = {
   apply: `${prefix}apply`, // on what we create: <namespace>/<name> of the apply
   revision: `${prefix}revision`, // on what we write: hash of what we asked for
-  workspace: `${prefix}workspace`, // on an apply: <group>/<name> of its Workspace; on a record, with its namespace
+  workspace: `${prefix}workspace`, // on an apply, and on whoever asked for it: <group>/<name> of its Workspace; on a record, with its namespace
   externalName: `${prefix}external-name`, // on an apply: that of a Workspace we adopted, when it is not the one we give
   // A user's word on an apply, which is copied to its Workspace.
   adopt: `${prefix}adopt`,
@@ -22,6 +22,8 @@ export const annotations = {
   allowDowngrade: `${prefix}allow-downgrade`, // on a CAPTControlPlane
   allowProviderConfigChange: `${prefix}allow-provider-config-change`, // on a CAPTCluster or CAPTControlPlane: the account is the same
   forceDelete: `${prefix}force-delete`,
+  skipCleanup: `${prefix}skip-cleanup`, // on a CAPTControlPlane: what was made inside of the cluster is not removed first
+  cleanup: `${prefix}cleanup`, // on the apply of a control plane: pending, and done once nothing inside of it reaches out
   keepPaused: `${prefix}keep-paused`,
   allowedNamespaces: `${prefix}allowed-namespaces`, // on a ProviderConfig for the whole cluster
   // On a Workspace, told by us and the engine.
@@ -31,7 +33,9 @@ export const annotations = {
   paused: `${prefix}paused`, // that its pause is ours
   tokenExpires: `${prefix}token-expires`, // on a Secret with a kubeconfig: until when its token is good, or never
   tokenRenews: `${prefix}token-renews`, // on the same: when we are to have the next one, or never
-  state: `${prefix}state`, // on the copy of a state: src/terraform/statecopy.ts
+  state: `${prefix}state`, // on the copy of a state: src/terraform/statecopy.ts; on <apply>-state: src/terraform/luggage.ts
+  before: `${prefix}before-pause`, // on a Workspace in our pause: src/controllers/workspacetemplateapply/stillness.ts
+  moved: `${prefix}moved`, // on a Workspace: since when it may be moved away, or is; on <apply>-state: the same, once it was checked
 } as const
 
 // On every Workspace of ours: no engine destroys under a finalizer that is not its own.

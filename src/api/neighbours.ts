@@ -21,7 +21,7 @@ export interface Cluster extends KubeObject {
     readonly controlPlaneEndpoint?: { readonly host?: string; readonly port?: number }
     readonly infrastructureRef?: ContractRef
     readonly controlPlaneRef?: ContractRef
-    readonly topology?: unknown
+    readonly topology?: { readonly classRef?: { readonly name: string; readonly namespace?: string } }
   }
   readonly status?: {
     readonly initialization?: {
@@ -136,6 +136,11 @@ export interface SubjectAccessReview extends KubeObject {
   readonly status?: { readonly allowed?: boolean }
 }
 
+// v1
+export interface Service extends KubeObject {
+  readonly spec?: { readonly type?: string }
+}
+
 // apiextensions.k8s.io/v1
 export interface CustomResourceDefinition extends KubeObject {
   readonly spec: {
@@ -212,6 +217,7 @@ export const ClusterRoleBinding = neighbour<ClusterRoleBinding>({
   plural: 'clusterrolebindings',
   isClusterScoped: true,
 })
+export const Service = neighbour<Service>({ group: '', version: 'v1', kind: 'Service', plural: 'services' })
 export const ConfigMap = neighbour<ConfigMap>({ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps' })
 export const Namespace = neighbour<Namespace>({
   group: '',

@@ -4,21 +4,21 @@ import { statusBasics, templateMetadata } from './fields.ts'
 import { age, type Column, type Kind, kind } from './kind.ts'
 import { object } from './schema.ts'
 
-interface Template<Spec extends z.ZodType> {
+interface Template<Spec extends z.ZodType, About extends z.ZodRawShape> {
   readonly of: Pick<Kind, 'group' | 'kind' | 'plural' | 'readBy'>
   readonly description: string
   readonly spec: () => Spec // of the objects made of it: without what only an object may not change
-  readonly about?: () => z.ZodRawShape // fields of the template itself
+  readonly about: () => About // fields of the template itself
   readonly columns?: readonly Column[]
 }
 
-export function templateOf<Spec extends z.ZodType>({
+export function templateOf<Spec extends z.ZodType, About extends z.ZodRawShape>({
   of,
   description,
   spec,
-  about = () => ({}),
+  about,
   columns = [],
-}: Template<Spec>) {
+}: Template<Spec, About>) {
   return kind({
     group: of.group,
     kind: `${of.kind}Template`,

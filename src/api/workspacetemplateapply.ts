@@ -193,6 +193,7 @@ export const WorkspaceTemplateApply = kind({
     Drifted: { Drifted: 'True', InSync: 'False' },
     Synced: { ReconcileSuccess: 'True', ReconcileError: 'False', ReconcilePaused: 'False' },
     ...shared,
+    Deleting: { ...shared.Deleting, WaitingForCleanup: 'True' },
   },
   columns: [
     { name: 'Template', type: 'string', jsonPath: '.spec.templateRef.name', description: 'The template.' },
