@@ -1,7 +1,8 @@
 // What things of an apply are called. Two applies never share a name, in whatever namespaces they are. Pure.
+import { hashOf } from '../api/canonical.ts'
 import { cutName } from '../api/name.ts'
-import { type Key, keyOf } from '../api/resource.ts'
-import type { WorkspaceAPI } from '../api/workspace.ts'
+import { type Key, keyOf, type ObjectMeta } from '../api/resource.ts'
+import { crossplane, type WorkspaceAPI } from '../api/workspace.ts'
 
 const longestLabel = 63 // Terraform's kubernetes backend writes its workspace into a label, too
 const longestName = 253
@@ -25,9 +26,19 @@ export function varsSecretOf({ name }: Pick<Key, 'name'>): string {
   return cut(`${name}-vars`, longestName)
 }
 
+// In which its state travels to another cluster.
+export function stateSecretNameOf({ name }: Pick<Key, 'name'>): string {
+  return cut(`${name}-state`, longestName)
+}
+
 // Where the engine writes outputs when nobody says where.
 export function connectionSecretOf({ name }: Pick<Key, 'name'>): string {
   return cut(`${name}-connection`, longestName)
+}
+
+// By which what is kept of a Workspace is found: that of its name and state, not of its uid.
+export function recordIdOf(group: string, { namespace, name, annotations: notes }: ObjectMeta): string {
+  return hashOf({ group, namespace, name, externalName: notes?.[crossplane.externalName] ?? name })
 }
 
 // A namespace has no dot, so the first one tells where the name begins.

@@ -34,9 +34,19 @@ export function shapeOf(module: string, format: 'HCL' | 'JSON'): Shape {
 }
 
 // Where a module keeps its state, with all that is said of it, as a value that can be compared.
-export function stateBlockOf(module: string): { readonly kind: string; readonly settings: unknown } | undefined {
+export interface StateBlock {
+  readonly kind: string // of the backend, `cloud` included
+  readonly settings: Settings
+}
+
+interface Settings {
+  readonly given: Readonly<Record<string, string>> // as they are written
+  readonly blocks: readonly unknown[]
+}
+
+export function stateBlockOf(module: string, format: 'HCL' | 'JSON' = 'HCL'): StateBlock | undefined {
   try {
-    const block = stateBlockIn(readHcl(module).blocks)
+    const block = stateBlockIn((format === 'JSON' ? readJson(module) : readHcl(module)).blocks)
     return block && { kind: block.name ?? block.type, settings: settingsOf(block) }
   } catch (error) {
     if (!(error instanceof ModuleSyntaxError)) throw error
@@ -49,8 +59,11 @@ function stateBlockIn(blocks: readonly Block[]): Block | undefined {
   return inTerraform.find(({ type }) => type === 'backend' || type === 'cloud')
 }
 
-function settingsOf({ arguments: given, blocks }: Block): unknown {
-  return [Object.fromEntries(given), blocks.map((block) => [block.type, block.name, settingsOf(block)])]
+function settingsOf({ arguments: given, blocks }: Block): Settings {
+  return {
+    given: Object.fromEntries(given),
+    blocks: blocks.map((block) => [block.type, block.name, settingsOf(block)]),
+  }
 }
 
 function shapeOfBlocks({ blocks, mayDeclareMore }: ReadModule): Shape {

@@ -34,6 +34,7 @@ export interface Circumstances {
   readonly revision: string
   readonly serial?: number // of the state the plan was made on: an approval is then good for one apply
   readonly interrupted?: Interrupted
+  readonly unprovenTo?: string // the uid of a Workspace whose state may know too little: a word on its apply is for this one only
 }
 
 // A killed apply: since when it ran, and what it may have made that this plan would make again.
@@ -42,17 +43,21 @@ export interface Interrupted {
   readonly again: readonly string[]
 }
 
-export function noteOf(planned: Planned, { revision, serial, interrupted }: Circumstances): PlanNote {
+export function noteOf(planned: Planned, circumstances: Circumstances): PlanNote {
+  const { revision, serial, interrupted, unprovenTo } = circumstances
   const gone = [...planned.delete, ...planned.replace].toSorted()
   const doubtful = interrupted && { startedAt: interrupted.startedAt, again: interrupted.again.toSorted() }
+  const isUnproven = unprovenTo !== undefined && planned.create.length > 0
+  const unproven = isUnproven ? { to: unprovenTo, create: planned.create.toSorted() } : undefined
+  const again = new Set([...(doubtful?.again ?? []), ...(unproven?.create ?? [])])
   return {
-    id: hashOf({ revision, serial, gone, doubtful }).slice(0, 12),
+    id: hashOf({ revision, serial, gone, doubtful, unproven }).slice(0, 12),
     create: planned.create.length,
     update: planned.update.length,
     replace: planned.replace.length,
     delete: planned.delete.length,
     gone: shown(gone),
-    ...(doubtful && { again: shown(doubtful.again) }),
+    ...((doubtful ?? unproven) && { again: shown([...again]) }),
   }
 }
 

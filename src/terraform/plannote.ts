@@ -9,7 +9,7 @@ export interface PlanNote {
   readonly replace: number
   readonly delete: number
   readonly gone: readonly string[] // addresses of what would be deleted or replaced, the first 20
-  readonly again?: readonly string[] // addresses of what a killed apply may have made already, the first 20
+  readonly again?: readonly string[] // addresses of what may be there already, the first 20
   readonly held?: Held
   readonly begun?: Begun // its apply; that it has ended is told in the status
 }
@@ -20,9 +20,10 @@ export interface Begun {
 }
 
 // Why it waits. Destructive: it deletes or replaces, and the Workspace is guarded. Interrupted: an apply was killed, and
-// what it may have made would be made again. AnotherCLI: the state was written by the other family of command lines.
+// what it may have made would be made again. Unproven: the state came from elsewhere, or is in another backend than it was, and
+// what was made before would be made again. AnotherCLI: the state was written by the other family of command lines.
 export type Held = (typeof reasonsToHold)[number]
-const reasonsToHold = ['Destructive', 'Interrupted', 'AnotherCLI'] as const
+const reasonsToHold = ['Destructive', 'Interrupted', 'Unproven', 'AnotherCLI'] as const
 
 export function tellPlanNote(note: PlanNote): string {
   return JSON.stringify(note)

@@ -151,6 +151,15 @@ test('it tells why it failed', () => {
   })
 })
 
+test('a state that is gone is no failure like others, and all that is said of it is kept', () => {
+  const told = `the state in Secret capt-terraform-state/tfstate-team.demo-capt is gone (serial 7, lineage 0183a0c7-89dc-65ec-00e5-393aca4658bd): restore it from a copy (capt state restore demo --namespace ${'team'.repeat(9)} --at latest), or, if nothing it held exists any more, make everything anew with: kubectl annotate workspacetemplateapply demo --namespace ${'team'.repeat(9)} --overwrite capt.appthrust.io/approve=0123456789ab`
+  const lost = { ...failed(2), message: `observe failed: ${told}` }
+  expect(progressOf(aWorkspace({ conditions: [ready, lost] }))).toMatchObject({
+    is: 'stateMissing',
+    failure: { text: told },
+  })
+})
+
 test('what is known to be secret is not told with it', () => {
   expect(progressOf(aWorkspace({ conditions: [failed(2)] }), ['cannot get'])).toMatchObject({
     failure: { summary: '*** it', text: '*** it' },

@@ -4,6 +4,7 @@ import { crossplane, type Workspace, type WorkspaceCondition } from '../api/work
 import { type Failure, readFailure } from './failure.ts'
 import { isTime, type PlanNote, readPlanNote } from './plannote.ts'
 import { isAllowed } from './policies.ts'
+import { isStateMissing } from './state.ts'
 
 export type Stage =
   | { readonly is: 'leaving'; readonly failure: Failure | undefined }
@@ -13,6 +14,7 @@ export type Stage =
   | { readonly is: 'creating'; readonly since: string | undefined } // for the first time; undefined: it has ended just now
   | { readonly is: 'applying'; readonly since: string | undefined } // undefined: its engine does not tell whether it still plans
   | { readonly is: 'failed'; readonly failure: Failure }
+  | { readonly is: 'stateMissing'; readonly failure: Failure } // nothing is applied: it would be made a second time
   | { readonly is: 'held'; readonly note: PlanNote }
   | { readonly is: 'planOnly' } // its policies forbid to carry out what was planned
   | { readonly is: 'converged' }
@@ -49,7 +51,7 @@ function stageOf(workspace: Workspace, secrets: readonly string[]): Stage {
     const isApproved = metadata.annotations?.[annotations.approve] === note.id
     return note.held && !isApproved ? { is: 'held', note } : working(workspace)
   }
-  if (failure) return { is: 'failed', failure }
+  if (failure) return { is: isStateMissing(failure.text) ? 'stateMissing' : 'failed', failure }
   if (!isAllowed(spec.managementPolicies, 'Create') || !isAllowed(spec.managementPolicies, 'Update'))
     return hasSign(workspace) ? { is: 'planOnly' } : { is: 'waiting' }
   if (ready?.status === 'True') {
@@ -90,7 +92,7 @@ function isBegun({ metadata: { annotations: notes = {} } }: Workspace): boolean 
 }
 
 // While the first apply runs this is all that can be seen of it.
-function creatingSince({ metadata: { annotations: notes = {} } }: Workspace): string | undefined {
+export function creatingSince({ metadata: { annotations: notes = {} } }: Workspace): string | undefined {
   const began = notes[crossplane.createPending]
   const ended = [notes[crossplane.createSucceeded], notes[crossplane.createFailed]]
   const isOpen =

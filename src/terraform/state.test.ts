@@ -1,15 +1,25 @@
 import { expect, test } from 'vitest'
-import { addressesIn, judgeState, readStateHead, type StateHead, type StateQuestion } from './state.ts'
+import {
+  addressesIn,
+  countIn,
+  isStateMissing,
+  judgeState,
+  readStateHead,
+  type StateHead,
+  type StateQuestion,
+} from './state.ts'
 
 const known: StateHead = { lineage: 'old', serial: 7, isEmpty: false }
 const where = 'Secret capt-terraform-state/tfstate-default.demo-capt'
 const asked: StateQuestion = {
+  uid: 'uid',
   known,
   found: { where, head: 'absent' },
   wasThere: false,
   wish: 'make',
   approve: undefined,
   command: (id) => `say ${id}`,
+  restore: 'capt restore',
 }
 
 test.each<[string, unknown, StateHead | undefined]>([
@@ -70,10 +80,29 @@ test('of a state that nobody knows it is told where it should be; the word for i
     })
   const verdict = ask()
   const message = 'message' in verdict ? verdict.message : ''
-  const told = `there is no state in ${where}, although this was made before: bring the state there, or, if nothing it held exists any more, let it go with: say `
+  const told = `there is no state in ${where}, although this was made before: restore it from a copy (capt restore), or, if nothing it held exists any more, let it go with: say `
   expect(message.slice(0, -12)).toBe(told)
   expect(ask(message.slice(-12)).is).toBe('fine')
   expect(ask(message.slice(-12), 'Secret elsewhere').is).toBe('gone')
+})
+
+test('the word for a lost state is for this Workspace: it comes along with an apply that is moved', () => {
+  for (const of of [known, undefined]) {
+    const question = { ...asked, known: of, wasThere: true }
+    const verdict = judgeState(question)
+    const approve = ('message' in verdict ? verdict.message : '').slice(-12)
+    expect(judgeState({ ...question, approve }).is).toBe('fine')
+    expect(judgeState({ ...question, approve, uid: 'another' }).is).toBe('gone')
+  }
+})
+
+test('of two states of different lineage none is gone on with before somebody says so', () => {
+  const question = { ...asked, found: { where, head: known }, rival: { ...known, lineage: 'came', serial: 3 } }
+  const verdict = judgeState(question)
+  const message = 'message' in verdict ? verdict.message : ''
+  expect(message).toContain('although one came with its apply (serial 3, lineage came)')
+  expect(isStateMissing(message)).toBe(true)
+  expect(judgeState({ ...question, approve: message.slice(-12) }).is).toBe('fine')
 })
 
 test('addresses are as plans write them', () => {
@@ -90,13 +119,17 @@ test('addresses are as plans write them', () => {
     'module.a["x"].aws_vpc.this["k"]',
   ])
   expect(addressesIn('')).toEqual([])
+  expect(countIn(JSON.stringify({ resources }))).toBe(3)
+  expect(countIn(JSON.stringify({ encrypted_data: 'x' }))).toBeUndefined()
 })
 
 test('a lost state is named, and how to go on; the word for it is for that loss only', () => {
   const ask = (approve?: string, of = known) => judgeState({ ...asked, known: of, approve })
   const verdict = ask()
   const message = 'message' in verdict ? verdict.message : ''
-  expect(message).toContain(`the state in ${where} is gone (serial 7, lineage old): restore it from a copy`)
+  expect(message).toContain(
+    `the state in ${where} is gone (serial 7, lineage old): restore it from a copy (capt restore)`,
+  )
   const id = message.match(/make everything anew with: say ([0-9a-f]{12})$/)?.[1]
   expect(id).toBeDefined()
   expect(ask('something').is).toBe('gone')
@@ -107,5 +140,20 @@ test('a lost state is named, and how to go on; the word for it is for that loss 
 
 test('no word makes a state that cannot be read a good one', () => {
   const verdict = judgeState({ ...asked, found: { where, head: 'damaged' }, approve: 'yes' })
-  expect(verdict).toEqual({ is: 'damaged', message: `the state in ${where} cannot be read: restore it from a copy` })
+  expect(verdict).toEqual({
+    is: 'damaged',
+    message: `the state in ${where} cannot be read: restore it from a copy (capt restore)`,
+  })
+})
+
+test.each<[string, Partial<StateQuestion>]>([
+  ['is gone', {}],
+  ['cannot be read', { found: { where, head: 'damaged' } }],
+  ['was never known', { known: undefined, wasThere: true }],
+])('what is said of a state that %s is known again for that, with and without a command', (_, more) => {
+  for (const restore of [undefined, 'capt restore']) {
+    const verdict = judgeState({ ...asked, ...more, restore })
+    expect(isStateMissing('message' in verdict ? verdict.message : '')).toBe(true)
+  }
+  expect(isStateMissing('Error: the state is already locked by me')).toBe(false)
 })

@@ -38,6 +38,12 @@ export function addressesIn(text: string): readonly string[] {
     })
 }
 
+// How many things are in it; undefined when that cannot be seen, as in an encrypted one.
+export function countIn(text: string): number | undefined {
+  const state = readJson(text)
+  return isRecord(state) && Array.isArray(state['resources']) ? addressesIn(text).length : undefined
+}
+
 export interface StateFound {
   readonly where: string // for people: "Secret capt-terraform-state/tfstate-default.demo-capt"
   readonly head: StateHead | 'absent' | 'damaged'
@@ -47,9 +53,13 @@ export interface StateQuestion {
   readonly known: StateHead | undefined // as the last apply left it
   readonly found: StateFound // before a plan: that begins a new state where there is none
   readonly wasThere: boolean // once, as the Workspace itself says, by whomever it was made
+  readonly rival?: StateHead // came with its apply, while another is there
+  readonly movedSince?: string // what was built with the state that is there, which did not come back
+  readonly uid: string // of the Workspace: a word on its apply comes along to other clusters
   readonly wish: 'make' | 'destroy'
   readonly approve: string | undefined // the user's word on the Workspace
   command(id: string): string // by which the user gives it
+  readonly restore: string | undefined // the command by which the last copy is restored, where there is one
 }
 
 export type StateVerdict = { readonly is: 'fine' } | { readonly is: 'gone' | 'damaged'; readonly message: string } // nothing may be applied
@@ -58,19 +68,36 @@ const fine: StateVerdict = { is: 'fine' }
 
 // A state that had something in it and is no longer there must not be begun anew: everything would be made a second time, or
 // nothing be destroyed. Of one that nobody knows, only its absence tells: whoever makes a Workspace leaves a state, if an empty one.
-export function judgeState({ known, found, wasThere, wish, approve, command }: StateQuestion): StateVerdict {
+export function judgeState(question: StateQuestion): StateVerdict {
+  const { known, found, wasThere, rival, movedSince, uid, wish, approve, command, restore } = question
   const { where, head } = found
-  if (head === 'damaged')
-    return { is: 'damaged', message: `the state in ${where} cannot be read: restore it from a copy` }
+  const fromCopy = `restore it from a copy${restore === undefined ? '' : ` (${restore})`}`
+  if (head === 'damaged') return { is: 'damaged', message: `the state in ${where} cannot be read: ${fromCopy}` }
   const isGone = known ? !known.isEmpty && isLost(known, head) : wasThere && head === 'absent'
-  if (!isGone) return fine
-  const id = hashOf({ lost: known ? { lineage: known.lineage, serial: known.serial } : where }).slice(0, 12)
+  if (!isGone && !rival && movedSince === undefined) return fine
+  const lostOne = known ? { lineage: known.lineage, serial: known.serial } : where
+  const id = hashOf({ lost: lostOne, rival, movedSince, uid }).slice(0, 12)
   if (approve === id) return fine
+  if (rival) {
+    const came = `there is no state in ${where}, although one came with its apply (serial ${rival.serial}, lineage ${rival.lineage})`
+    const message = `${came}: what is there is of another lineage, and nobody knows which of both is true; ${fromCopy}, or go on with what is there with: ${command(id)}`
+    return { is: 'gone', message }
+  }
+  if (movedSince !== undefined) {
+    const left = `there is no state in ${where}, although one is left there: what was built with it was moved to another cluster (${movedSince})`
+    const message = `${left}; give the apply another name, or, if this one is to look after that again, go on with: ${command(id)}`
+    return { is: 'gone', message }
+  }
   const lost = known
-    ? `the state in ${where} is gone (serial ${known.serial}, lineage ${known.lineage}): restore it from a copy`
-    : `there is no state in ${where}, although this was made before: bring the state there`
+    ? `the state in ${where} is gone (serial ${known.serial}, lineage ${known.lineage}): ${fromCopy}`
+    : `there is no state in ${where}, although this was made before: ${fromCopy}`
   const then = wish === 'make' ? 'make everything anew' : 'let it go'
   return { is: 'gone', message: `${lost}, or, if nothing it held exists any more, ${then} with: ${command(id)}` }
+}
+
+// Whether an engine of ours says so of a Workspace, in the words above.
+export function isStateMissing(told: string): boolean {
+  return /^(?:the state in \S+ \S+ (?:is gone|cannot be read)|there is no state in \S+ \S+, although)\b/.test(told)
 }
 
 // One of another lineage that is empty is what a command began where it found none. One with resources in it was put there

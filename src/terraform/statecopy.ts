@@ -12,15 +12,16 @@ export interface StateCopy {
   readonly lineage: string
   readonly serial: number
   readonly takenAt: string
-  readonly revision: string // of what was to be applied next
+  readonly revision: string // of what was to be applied next, or was applied last
+  readonly taken?: 'after' // that was applied; none: before
+  readonly resources?: number // in it; none: that cannot be seen
+  readonly of?: string // <namespace>/<name> of the Secret that it is a copy of
   readonly parts: number
 }
 
-export interface Copied {
+export interface Copied extends Pick<StateCopy, 'takenAt' | 'revision' | 'taken' | 'resources' | 'of'> {
   readonly bytes: Buffer // the state's JSON, gzipped
   readonly head: StateHead
-  readonly takenAt: string
-  readonly revision: string
 }
 
 const partBytes = 1_000_000 // a Secret holds 1 MiB
@@ -32,9 +33,9 @@ export function partsOf(bytes: Buffer): number {
 
 // In the order to write them. `about` is what all of them carry: namespace, labels, annotations; `recordOf` among the labels.
 export function copySecrets(copied: Copied, about: Omit<ObjectMeta, 'name'>): readonly Secret[] {
-  const { bytes, head, takenAt, revision } = copied
+  const { bytes, head, ...more } = copied
   const parts = partsOf(bytes)
-  const copy = { id: idOf(bytes), lineage: head.lineage, serial: head.serial, takenAt, revision, parts }
+  const copy = { id: idOf(bytes), lineage: head.lineage, serial: head.serial, ...more, parts }
   return Array.from({ length: parts }, (_, part) => ({
     apiVersion: 'v1',
     kind: 'Secret',
@@ -95,9 +96,10 @@ function partName(recordOf: string, id: string, part: number): string {
 
 function isCopy(value: unknown): value is StateCopy {
   if (!isRecord(value)) return false
-  const { id, lineage, serial, takenAt, revision, parts } = value
-  const isText = [id, lineage, takenAt, revision].every((each) => typeof each === 'string')
-  return isText && typeof serial === 'number' && typeof parts === 'number' && parts >= 1 && parts <= mostParts
+  const { id, lineage, serial, takenAt, revision, taken = 'after', resources = 0, of = '', parts } = value
+  const isText = [id, lineage, takenAt, revision, of].every((each) => typeof each === 'string') && taken === 'after'
+  const isCounted = [serial, resources, parts].every((each) => typeof each === 'number')
+  return isText && isCounted && Number(parts) >= 1 && Number(parts) <= mostParts
 }
 
 function compare(a: string, b: string): number {
