@@ -1,12 +1,12 @@
 // Our tokens at the door of a real API server, behind which stands an authenticator with the rules of AWS's.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startWorkload, type Workload } from '../../test/bed/workload.ts'
+import { type StartedWorkload, startWorkload } from '../../test/bed/workload.ts'
 import { eksUser } from '../../test/eks-authenticator.ts'
 import { createIdentity } from './identity.ts'
 
 const credentials = { accessKeyId: 'ASIAEXAMPLE', secretAccessKey: 'hush', sessionToken: 'tok+en/=' }
 const env = { AWS_ACCESS_KEY_ID: 'ASIAEXAMPLE', AWS_SECRET_ACCESS_KEY: 'hush', AWS_SESSION_TOKEN: 'tok+en/=' }
-let workload: Workload
+let workload: StartedWorkload
 
 beforeAll(async () => {
   workload = await startWorkload({ eks: { clusterName: 'demo', credentials } })

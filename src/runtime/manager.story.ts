@@ -124,8 +124,10 @@ test('where WatchList is refused it lists; told to end, it ends in order and let
   const lists = await readAudit(api.auditLog, { user: managerUser, verb: 'list', namespace: 'old' })
   expect(new Set(lists.map(({ resource, code }) => `${resource} ${code}`))).toEqual(
     new Set([
+      'captbootstrapconfigs 200',
       'captclusters 200',
       'captcontrolplanes 200',
+      'captcontrolplanetemplates 200',
       'clusters 404', // nobody serves them here
       'configmaps 200',
       'secrets 200',

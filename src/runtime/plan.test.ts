@@ -19,6 +19,7 @@ test.each<[string, Situation, Stage]>([
   ['Cluster API has not claimed it', { object: ours, cluster: 'none', finalizer }, 'ownerless'],
   ['it is deleted before Cluster API claimed it', { object: object(leaving), cluster: 'none', finalizer }, 'leaving'],
   ['its Cluster is paused', { object: ours, cluster: paused, finalizer }, 'paused'],
+  ['what it belongs to is paused', { object: ours, isPaused: true, finalizer }, 'paused'],
   ['it is paused itself', { object: annotated('cluster.x-k8s.io/paused'), cluster: {}, finalizer }, 'paused'],
   ['it is deleted while paused', { object: object(leaving), cluster: paused, finalizer }, 'paused'],
   ['it is deleted', { object: object(leaving), cluster: {}, finalizer }, 'leaving'],

@@ -20,8 +20,6 @@ export type Effect =
       readonly object: KubeObject
       readonly fieldManager?: string // none: the controller's own
     }
-  // What that field manager wished of the object is wished no more.
-  | { readonly do: 'withdraw'; readonly resource: Resource; readonly object: KubeObject; readonly fieldManager: string }
   // Merge patch of that very object as it was seen, be it the subject or another one.
   | { readonly do: 'patch'; readonly resource: Resource; readonly object: KubeObject; readonly change: JsonRecord }
   | { readonly do: 'delete'; readonly resource: Resource; readonly object: KubeObject } // that very object, by its uid
@@ -69,15 +67,17 @@ export interface Situation {
   // Of kinds that Cluster API core owns: the Cluster. `none`: core has not put its owner reference on it yet; `gone`: it
   // has, and the Cluster is no longer there.
   readonly cluster?: { readonly spec?: { readonly paused?: boolean } } | 'none' | 'gone'
+  readonly isPaused?: boolean // by what it belongs to, where that is no Cluster of its own
   readonly finalizer?: string // none: it may go without us
 }
 
-export function stageOf({ object: { metadata }, cluster, finalizer }: Situation): Stage {
+export function stageOf({ object: { metadata }, cluster, isPaused, finalizer }: Situation): Stage {
   const annotations = metadata.annotations ?? {}
   const isLeaving = metadata.deletionTimestamp !== undefined
   if (handsOffAnnotations.some((name) => name in annotations)) return 'handsOff'
   if (cluster === 'none' && !isLeaving) return 'ownerless'
-  if (pausedAnnotation in annotations || (typeof cluster === 'object' && cluster.spec?.paused)) return 'paused'
+  if (isPaused || pausedAnnotation in annotations || (typeof cluster === 'object' && cluster.spec?.paused))
+    return 'paused'
   if (isLeaving) return 'leaving'
   return finalizer === undefined || metadata.finalizers?.includes(finalizer) ? 'live' : 'new'
 }

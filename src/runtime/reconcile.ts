@@ -114,13 +114,6 @@ async function perform(effect: Effect, kind: Kind, subject: Subject, hands: Hand
       const applied = await client.apply(resource, wanted, { fieldManager: manager, force: uid !== undefined })
       return { did: `apply ${tellRef(resource, keyOf(object))}`, written: writtenAs(resource, applied) }
     }
-    case 'withdraw': {
-      const { resource, object, fieldManager: manager } = effect
-      const { apiVersion, kind: name, metadata } = object
-      const nothing = { apiVersion, kind: name, metadata: { ...keyOf(object), ...fence({ metadata }) } }
-      await client.apply(resource, nothing, { fieldManager: manager })
-      return { did: `withdraw ${manager} from ${tellRef(resource, keyOf(object))}` }
-    }
     case 'patch': {
       const { resource, object, change } = effect
       const isSubject = object.metadata.uid === subject.metadata.uid

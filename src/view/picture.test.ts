@@ -64,6 +64,7 @@ test.each<[when: string, cause: string]>([
   ['the kubeconfigs cannot be made', 'failed CAPTControlPlane/demo'],
   ['a token was not renewed', 'failed Secret/demo-kubeconfig'],
   ['the Cluster is paused', 'paused Cluster/demo'],
+  ['the Cluster is deleted, and a load balancer stays in it', 'asking CAPTControlPlane/demo'],
   ['a plan waits for approval', 'asking WorkspaceTemplateApply/demo-eks-controlplane'],
   ['the Cluster is deleted, and EKS goes', 'working WorkspaceTemplateApply/demo-eks-controlplane'],
   ['the Cluster is deleted, and the network cannot be destroyed', 'failed WorkspaceTemplateApply/demo-vpc'],
@@ -77,7 +78,7 @@ test.each<[when: string, cause: string]>([
 })
 
 test('every situation of the list has a row above', () => {
-  expect(Object.keys(clusters)).toHaveLength(20)
+  expect(Object.keys(clusters)).toHaveLength(21)
 })
 
 test.each<[reason: string, standing: string]>([

@@ -157,6 +157,8 @@ function leaving(object: KubeObject, told: Says): Says {
   if (isHindered || told.standing === 'asking' || told.standing === 'paused') {
     return { ...told, standing: isHindered ? 'failed' : told.standing, state: `Deleting, ${told.reason ?? told.state}` }
   }
+  const standing = standingFor(word)
+  if (standing === 'asking') return { standing, state: `Deleting, ${word}`, ...left }
   return { standing: word.startsWith('WaitingFor') ? 'waiting' : 'working', state: 'Deleting', ...left }
 }
 
@@ -194,6 +196,8 @@ function workspaceSays(workspace: Workspace): Says {
       return progress.failure ? failed(progress.failure, synced) : working('Deleting', {})
     case 'failed':
       return failed(progress.failure, synced)
+    case 'stateMissing':
+      return { ...failed(progress.failure, synced), state: 'StateMissing', message: progress.failure.text }
     case 'held':
       return { standing: 'asking', state: 'Held', reason: 'Held', message: tellChanges(progress.note), ...synced }
     case 'planOnly':
