@@ -5,7 +5,8 @@ import { expect, test } from 'vitest'
 import { aFolder } from '../../test/folder.ts'
 import { objectsInMemory } from '../../test/objects.ts'
 import { Secret } from '../api/neighbours.ts'
-import { type Backend, backendOf, fetchState, readBackend, stateKey } from './backend.ts'
+import { stateKey } from '../terraform/statesecret.ts'
+import { type Backend, backendOf, fetchState, readBackend } from './backend.ts'
 
 // As OpenTofu 1.12.6 and Terraform 1.5.7 leave it: every setting of the backend, most of them null.
 const left = (config: object, type = 'kubernetes') =>
@@ -29,10 +30,12 @@ const left = (config: object, type = 'kubernetes') =>
 const own = { KUBE_CONFIG_PATH: '/engine/kubeconfig' }
 const pod = { KUBE_IN_CLUSTER_CONFIG: 'true' }
 const here: Backend = { is: 'here', namespace: 'states', suffix: 'capt' }
-const elsewhere: Backend = { is: 'elsewhere', type: 'kubernetes' }
+const elsewhere: Partial<Backend> = { is: 'elsewhere', type: 'kubernetes' }
 const usual = { secret_suffix: 'capt', namespace: 'states' }
 
-test.each<[string, string | undefined, Readonly<Record<string, string>>, Readonly<Record<string, string>>, Backend]>([
+test.each<
+  [string, string | undefined, Readonly<Record<string, string>>, Readonly<Record<string, string>>, Partial<Backend>]
+>([
   ['no backend is configured', undefined, own, own, { is: 'elsewhere', type: 'local' }],
   ['another one is', left({ path: 'x.tfstate' }, 'local'), own, own, { is: 'elsewhere', type: 'local' }],
   ['what is there cannot be read', '{', own, own, { is: 'elsewhere', type: 'local' }],
@@ -57,12 +60,12 @@ test.each<[string, string | undefined, Readonly<Record<string, string>>, Readonl
   ['we are in the cluster, and it is not', left({ ...usual, config_path: 'x' }), pod, pod, elsewhere],
   ['it is in the cluster, and we are not', left({ ...usual, in_cluster_config: true }), own, own, elsewhere],
 ])('when %s', (_, text, env, ours, backend) => {
-  expect(readBackend(text, env, ours)).toEqual(backend)
+  expect(readBackend(text, env, ours)).toMatchObject(backend)
 })
 
 test('the file is where init leaves it, or where the environment lets it', async () => {
   const folder = aFolder()
-  expect(await backendOf(folder, own, own)).toEqual({ is: 'elsewhere', type: 'local' })
+  expect(await backendOf(folder, own, own)).toMatchObject({ is: 'elsewhere', type: 'local' })
   for (const place of ['.terraform', 'data']) mkdirSync(join(folder, place))
   writeFileSync(join(folder, '.terraform/terraform.tfstate'), left(usual))
   writeFileSync(join(folder, 'data/terraform.tfstate'), left({ ...usual, secret_suffix: 'other' }))
@@ -73,7 +76,7 @@ test('the file is where init leaves it, or where the environment lets it', async
 })
 
 test('a state is called as both families call it', () => {
-  expect(stateKey({ is: 'here', namespace: 'states', suffix: 'capt' }, 'default.demo')).toEqual({
+  expect(stateKey({ namespace: 'states', suffix: 'capt' }, 'default.demo')).toEqual({
     namespace: 'states',
     name: 'tfstate-default.demo-capt',
   })
@@ -91,4 +94,16 @@ test('what would unpack to more than any state is not unpacked, and is no state'
   }
   put(Secret, secret)
   expect(await fetchState(client, key)).toMatchObject({ head: 'damaged', text: '' })
+})
+
+test('where a state is elsewhere is told by what says where, and not by who reads it', () => {
+  const homeOf = (config: object, type = 's3') => {
+    const backend = readBackend(left(config, type), {}, {})
+    return backend.is === 'elsewhere' && backend.home
+  }
+  const usualHome = homeOf({ bucket: 'states', key: 'net', profile: 'me' })
+  expect(usualHome).toMatch(/^s3 [0-9a-f]{12}$/)
+  expect(homeOf({ bucket: 'states', key: 'net', access_key: 'secret', prefix: null })).toBe(usualHome)
+  expect(homeOf({ bucket: 'others', key: 'net' })).not.toBe(usualHome)
+  expect(homeOf({ bucket: 'states', key: 'net' }, 'gcs')).not.toBe(usualHome)
 })

@@ -2,18 +2,17 @@
 // backend of the cluster we serve. Of any other backend only its name is known. Nothing is written here.
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { hashOf } from '../api/canonical.ts'
 import { Secret } from '../api/neighbours.ts'
 import { isRecord, type JsonRecord, readJson } from '../api/record.ts'
-import { type Key, tellRef } from '../api/resource.ts'
+import type { Key } from '../api/resource.ts'
 import type { Client } from '../kube/client.ts'
 import { getIfThere } from '../kube/ifthere.ts'
-import { readStateHead, type StateFound } from '../terraform/state.ts'
+import { readState, type State } from '../terraform/statesecret.ts'
 
 export type Backend =
   | { readonly is: 'here'; readonly namespace: string; readonly suffix: string }
-  | { readonly is: 'elsewhere'; readonly type: string } // another backend, or another cluster
+  | { readonly is: 'elsewhere'; readonly type: string; readonly home: string } // another backend, or another cluster
 
 type Env = Readonly<Record<string, string>>
 
@@ -30,7 +29,9 @@ export function readBackend(text: string | undefined, env: Env, own: Env): Backe
   const type = typeof backend['type'] === 'string' ? backend['type'] : 'local'
   const config = isRecord(backend['config']) ? backend['config'] : {}
   const suffix = textIn(config, 'secret_suffix')
-  if (type !== 'kubernetes' || suffix === undefined || !isOwnCluster(config, env, own)) return { is: 'elsewhere', type }
+  if (type !== 'kubernetes' || suffix === undefined || !isOwnCluster(config, env, own)) {
+    return { is: 'elsewhere', type, home: homeIn(type, config) }
+  }
   return { is: 'here', suffix, namespace: textIn(config, 'namespace') ?? env['KUBE_NAMESPACE'] ?? 'default' }
 }
 
@@ -62,41 +63,36 @@ function isOwnCluster(config: JsonRecord, env: Env, own: Env): boolean {
   )
 }
 
-// Names as every command line of either family writes them.
-export function stateKey({ namespace, suffix }: Backend & { is: 'here' }, workspace: string): Key {
-  return { namespace, name: `tfstate-${workspace}-${suffix}` }
+// The settings of backends that say where in them a state is: none that says as whom, or is secret.
+const placing = [
+  'address',
+  'bucket',
+  'container_name',
+  'endpoint',
+  'host',
+  'hostname',
+  'key',
+  'namespace',
+  'organization',
+  'path',
+  'prefix',
+  'region',
+  'schema_name',
+  'secret_suffix',
+  'storage_account_name',
+  'workspace_dir',
+  'workspace_key_prefix',
+  'workspaces',
+]
+
+// "s3 0123456789ab": by it a state is known again, and nothing is told.
+function homeIn(type: string, config: JsonRecord): string {
+  const told = placing.filter((each) => config[each] !== null).map((each) => [each, config[each]] as const)
+  return `${type} ${hashOf(Object.fromEntries(told)).slice(0, 12)}`
 }
 
-const largest = 256 * 2 ** 20 // unpacked
-
-export interface State extends StateFound {
-  readonly bytes: Buffer // its JSON, gzipped; empty when it is absent
-  readonly text: string // its JSON; empty when it is absent or damaged
-}
-
-// A state that is too large for a Secret goes on in `…-1`, `…-2` (Terraform does that since 1.6, OpenTofu refuses).
 export async function fetchState(client: Pick<Client, 'get'>, key: Key): Promise<State> {
-  const where = tellRef(Secret, key)
-  let bytes = Buffer.alloc(0)
-  for (let part = 0; ; part++) {
-    const secret = await getIfThere(client, Secret, part === 0 ? key : { ...key, name: `${key.name}-${part}` })
-    const more = secret?.data?.['tfstate']
-    if (more === undefined) return { where, head: part === 0 ? 'absent' : 'damaged', bytes, text: '' }
-    bytes = Buffer.concat([bytes, Buffer.from(more, 'base64')])
-    const text = await textOf(bytes)
-    if (text === 'cut') continue
-    const head = readStateHead(text)
-    return head ? { where, head, bytes, text } : { where, head: 'damaged', bytes, text: '' }
-  }
-}
-
-// What is no state unpacks to nothing.
-async function textOf(bytes: Buffer): Promise<string> {
-  try {
-    return (await promisify(gunzip)(bytes, { maxOutputLength: largest })).toString()
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR' ? 'cut' : ''
-  }
+  return readState(async (part) => getIfThere(client, Secret, part), key)
 }
 
 function absent(error: unknown): undefined {

@@ -5,8 +5,8 @@ import { keyOf, tellKey } from '../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Read } from '../runtime/cache.ts'
 import { stateBlockOf } from '../terraform/module.ts'
+import { configKeyOf } from '../terraform/providerconfig.ts'
 import { type Inputs, ownFiles } from './inputs.ts'
-import { configKeyOf } from './usages.ts'
 
 // Of Workspaces in the cache: by the name of their state.
 export const stateIndex = 'state'

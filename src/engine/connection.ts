@@ -1,7 +1,7 @@
 // The connection Secret of a Workspace: all outputs, as Crossplane's provider writes them. It holds secrets, so nothing here is
 // logged and no message names a value.
 import { Secret } from '../api/neighbours.ts'
-import { apiVersionOf, type Key, keyOf, type OwnerReference, tellKey } from '../api/resource.ts'
+import { apiVersionOf, groupOf, type Key, keyOf, type OwnerReference, tellKey } from '../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { getIfThere } from '../kube/ifthere.ts'
@@ -103,9 +103,10 @@ function isOwned({ metadata }: Secret, workspace: Workspace): boolean {
   return metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === workspace.metadata.uid) ?? false
 }
 
-// By name: a Workspace that was deleted and made again finds the Secret of its earlier life, until that is collected.
+// By name: a Workspace that was deleted and made again finds the Secret of its earlier life, until that is collected. The version of its
+// API may be another by then.
 function isSame(a: OwnerReference, b: OwnerReference): boolean {
-  return a.apiVersion === b.apiVersion && a.kind === b.kind && a.name === b.name
+  return groupOf(a.apiVersion) === groupOf(b.apiVersion) && a.kind === b.kind && a.name === b.name
 }
 
 // Nobody's Secret is taken from them.

@@ -55,6 +55,8 @@ function aWorld(notes: Readonly<Record<string, string>> = {}) {
       namespace: 'states',
       records: createRecords({ client, namespace: 'states', date }),
       terraform: {
+        family: 'tofu',
+        version: '1.12.6',
         async unlock(_, lock) {
           unlocked.push(lock)
           return worked

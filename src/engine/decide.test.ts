@@ -15,6 +15,7 @@ const creates = changes({ create: ['a'] })
 const updates = changes({ update: ['a'] })
 const deletes = changes({ delete: ['a'] })
 const again = changes({ create: ['a'] }, ['a'])
+const unproven: Changes = { ...creates, isUnproven: true }
 const failure = (phase: Phase): Failure => ({ phase, told: 'why' })
 
 const finalizerSets = [[], [crossplane.finalizer], [crossplane.finalizer, 'example.com/hold']]
@@ -36,6 +37,7 @@ const annotationSets: readonly Readonly<Record<string, string>>[] = [
   { [crossplane.externalName]: 'demo', [ours.cli]: 'terraform 1.5.7' },
   { [crossplane.externalName]: 'demo', [ours.cli]: 'tofu 1.11.0' },
   { [crossplane.externalName]: 'demo', [crossplane.paused]: 'true' },
+  { [crossplane.externalName]: 'demo', [ours.moved]: 'noon' },
 ]
 const lastTransitionTime = '2026-11-15T23:23:50Z'
 const conditionSets: readonly (readonly WorkspaceCondition[])[] = [
@@ -53,7 +55,7 @@ const doneSets: readonly Done[] = [
   { connected: 'bare', isInitialised: true },
   { ...furnished, plan: 'same' },
   { ...furnished, plan: 'same', isPublished: true },
-  ...[creates, updates, deletes, again].flatMap((plan): readonly Done[] => [
+  ...[creates, updates, deletes, again, unproven].flatMap((plan): readonly Done[] => [
     { ...furnished, plan },
     { ...furnished, plan, begun: 'create' },
     { ...furnished, plan, begun: 'update', isApplied: true },
@@ -107,7 +109,8 @@ const allows = ({ workspace: { spec } }: Seen, ...actions: ManagementPolicy[]) =
 const wrongs: Readonly<Record<string, (seen: Seen, step: Step) => boolean>> = {
   'it does something although it is paused': ({ workspace: { metadata, spec } }, step) =>
     (metadata.annotations?.[crossplane.paused] !== undefined || spec.managementPolicies?.length === 0) &&
-    step.do !== 'rest',
+    step.do !== 'rest' &&
+    step.do !== 'handOver',
   'it runs something although nothing can be run': ({ blocked }, step) => blocked !== undefined && runs.has(step.do),
   'it runs something before it holds the Workspace': ({ workspace: { metadata } }, step) =>
     runs.has(step.do) && !metadata.finalizers?.includes(crossplane.finalizer),
@@ -129,7 +132,10 @@ const wrongs: Readonly<Record<string, (seen: Seen, step: Step) => boolean>> = {
     metadata.annotations[ours.approve] !== deletes.note.id,
   'it begins something although the engine ends': ({ isEnding }, step) =>
     isEnding && ['init', 'plan', 'begin', 'destroy'].includes(step.do),
-  'it makes again what may be there': ({ done }, step) => applies(step) && done.plan === again,
+  'it runs something for what was moved away': ({ workspace: { metadata } }, step) =>
+    metadata.annotations?.[ours.moved] !== undefined && runs.has(step.do),
+  'it makes again what may be there': ({ done }, step) =>
+    applies(step) && (done.plan === again || done.plan === unproven),
 }
 
 test('in every situation it does what it may, and nothing else', () => {
@@ -141,7 +147,8 @@ test('in every situation it does what it may, and nothing else', () => {
     for (const [what, isSo] of Object.entries(wrongs)) if (isSo(seen, step)) wrong.push({ what, seen, step })
   }
   expect(wrong.slice(0, 2)).toEqual([])
-  const everyStep = 'apply begin claim connect destroy forget init name plan publish release rest settle sign tell'
+  const everyStep =
+    'apply begin claim connect destroy forget handOver init name plan publish release rest settle sign tell'
   expect([...reached].toSorted()).toEqual(everyStep.split(' '))
 })
 

@@ -34,11 +34,13 @@ export interface Done {
   readonly isDestroyed?: true
   readonly isForgotten?: true
   readonly isReleased?: true
+  readonly handedOver?: 'done' | { readonly why: string } // or why it cannot be moved yet
 }
 
 export interface Changes {
   readonly planned: Planned
   readonly interrupted: Interrupted | undefined
+  readonly isUnproven?: true // what it would create may be there, and only the state does not know it
   readonly note: PlanNote // nothing held
 }
 
@@ -68,6 +70,7 @@ export type Step =
   | { readonly do: 'sign' } // by which command line the state is
   | { readonly do: 'tell'; readonly said: readonly Said[]; readonly event?: Happening }
   | { readonly do: 'destroy' | 'forget' | 'release' }
+  | { readonly do: 'handOver' } // it is to be moved to another cluster, with its state
   | Rest
 
 // The pass is over.
@@ -108,6 +111,7 @@ function living(seen: Seen, policies: Allowed): Step {
     const isUnsettled = done.begun === 'create' && isIncomplete(workspace)
     return isUnsettled ? { do: 'settle', as: 'failed' } : failing(seen, done.failed)
   }
+  if (isMovedAway(workspace)) return movedAway(seen)
   if (!notes[crossplane.externalName]) return { do: 'name' }
   if (blocked !== undefined) return failing(seen, { phase: 'connect', told: blocked })
   if (writer !== undefined && familyOf(writer) !== familyOf(cli)) return anotherCLI(seen, writer)
@@ -136,6 +140,7 @@ function leaving(seen: Seen, policies: Allowed): Step {
   const writer = annotations?.[ours.cli]
   if (done.isReleased || !finalizers.includes(finalizer)) return quiet
   if (!policies.delete) return done.failed ? failing(seen, done.failed) : { do: 'release' }
+  if (isMovedAway(workspace)) return movedAway(seen)
   if (done.isForgotten) return { do: 'release' }
   if (finalizers.some((each) => each !== finalizer)) return quiet // whoever holds it: its going wakes us
   const isBorn = wasApplied(workspace) || done.isStateKept === true
@@ -158,15 +163,29 @@ function leaving(seen: Seen, policies: Allowed): Step {
   return { do: 'forget' }
 }
 
-function paused(seen: Seen): Rest {
+function paused(seen: Seen): Step {
+  const { handedOver, failed } = seen.done
+  if (isMovedAway(seen.workspace) && !handedOver && !failed) return { do: 'handOver' }
+  const why = typeof handedOver === 'object' ? handedOver.why : failed?.told
   const isNews = conditionOf(seen.workspace, 'Synced')?.reason !== 'ReconcilePaused'
   const note = 'Reconciliation is paused either through the `spec.managementPolicies` or the pause annotation'
   return {
     do: 'rest',
-    said: [say('Synced', 'ReconcilePaused')],
+    said: [say('Synced', 'ReconcilePaused', why && `cannot be moved yet: ${why}`)],
     ...(isNews && { event: { type: 'Normal', reason: 'ReconciliationPaused', note } }),
-    wake: 'onChange',
+    wake: why === undefined ? 'onChange' : 'retry',
   }
+}
+
+function isMovedAway({ metadata }: Workspace): boolean {
+  return metadata.annotations?.[ours.moved] !== undefined
+}
+
+// Whoever goes on with it takes that word back in the same write as the pause: somebody has only lifted the pause.
+function movedAway(seen: Seen): Rest {
+  const since = seen.workspace.metadata.annotations?.[ours.moved]
+  const told = `it may have been moved to another cluster since ${since}, and be looked after there: remove what is left here with capt cleanup moved, or let its apply go on`
+  return failing(seen, { phase: 'connect', told })
 }
 
 function unsupported({ workspace }: Seen, why: string): Rest {
@@ -240,9 +259,10 @@ function restricted({ note }: Changes, what: 'create' | 'update'): Rest {
   return { do: 'rest', said, note, wake: 'poll' }
 }
 
-function heldBecause({ workspace }: Seen, { planned, interrupted, note }: Changes): Held | undefined {
+function heldBecause({ workspace }: Seen, { planned, interrupted, isUnproven, note }: Changes): Held | undefined {
   if (workspace.metadata.annotations?.[ours.approve] === note.id) return undefined
   if (interrupted && interrupted.again.length > 0) return 'Interrupted'
+  if (isUnproven && planned.create.length > 0) return 'Unproven'
   return isGuardedAgainst(planned, workspace) ? 'Destructive' : undefined
 }
 
@@ -250,15 +270,19 @@ function isGuardedAgainst(planned: Planned, { metadata }: Workspace): boolean {
   return metadata.annotations?.[ours.guard] === 'Hold' && isDestructive(planned)
 }
 
+// One word approves all of it.
 function holding(seen: Seen, { note, planned, interrupted }: Changes, phase: Phase, held: Held): Rest {
   const { again = [] } = note
+  const look = 'look whether that is there, then'
   const goes = `this plan deletes ${note.delete} and replaces ${note.replace}: ${tellSome(note.gone, note.delete + note.replace)};`
-  const doubtful = `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${tellSome(again, interrupted?.again.length)}; look whether that is there, then`
-  // One word approves both.
-  const both = isGuardedAgainst(planned, seen.workspace) ? `${goes} and ${doubtful}` : doubtful
-  const why = held === 'Interrupted' ? both : goes
+  const doubtful = {
+    Interrupted: `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${tellSome(again, interrupted?.again.length)}; ${look}`,
+    Unproven: `the state came from elsewhere, or is in another backend than it was, and this plan would create what was made before: ${tellSome(again, planned.create.length)}; ${look}`,
+  }
+  const isGuarded = isGuardedAgainst(planned, seen.workspace)
+  const why = held === 'Interrupted' || held === 'Unproven' ? [...(isGuarded ? [goes] : []), doubtful[held]] : [goes]
   const how = commandTo(seen.plural, seen.workspace, ours.approve, note.id)
-  return waiting(seen, { ...note, held }, phase, `held for approval: ${why} approve with: ${how}`)
+  return waiting(seen, { ...note, held }, phase, `held for approval: ${why.join(' and ')} approve with: ${how}`)
 }
 
 function anotherCLI(seen: Seen, writer: string): Rest {
@@ -275,7 +299,7 @@ function waiting(seen: Seen, note: PlanNote, phase: Phase, told: string): Rest {
 }
 
 // "tofu 1.12.6" to "tofu"
-function familyOf(cli: string): string {
+export function familyOf(cli: string): string {
   return cli.split(' ')[0] ?? ''
 }
 

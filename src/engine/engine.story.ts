@@ -22,7 +22,7 @@ import { realParts } from '../../tools/workshop.ts'
 import { annotations as ours } from '../api/keys.ts'
 import type { WorkspaceCondition } from '../api/workspace.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
-import { stateNamespace as states } from './stateaccess.ts'
+import { stateNamespace as states } from '../terraform/statesecret.ts'
 
 const patience = { withinSeconds: 90 }
 let api: OwnEngines

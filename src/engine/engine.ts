@@ -9,12 +9,13 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { createWorkers, type Passed as Turn } from '../runtime/workers.ts'
+import { configKeyOf } from '../terraform/providerconfig.ts'
+import { ownBackend } from '../terraform/statesecret.ts'
 import { stateIndex, stateNameOf } from './claims.ts'
 import { createSweep } from './folders.ts'
 import type { Passed } from './pass.ts'
 import { keepProviderConfig, usedBy, usedIndex } from './providerconfigs.ts'
-import { createIfAbsent, stateNamespace } from './stateaccess.ts'
-import { configKeyOf } from './usages.ts'
+import { createIfAbsent } from './stateaccess.ts'
 import { isNews, isSettled, type Poll, pollAfterSeconds } from './waking.ts'
 
 export interface Engine {
@@ -174,8 +175,8 @@ const looks: ReadonlySet<string> = new Set(['connect', 'plan', 'publish'])
 
 const defaultConfiguration = `terraform {
   backend "kubernetes" {
-    secret_suffix = "capt"
-    namespace     = "${stateNamespace}"
+    secret_suffix = "${ownBackend.suffix}"
+    namespace     = "${ownBackend.namespace}"
   }
 }
 `

@@ -15,7 +15,8 @@ import { type Workspace, workspaceAPIs } from '../api/workspace.ts'
 import { readPlan } from '../terraform/planned.ts'
 import { judgeState } from '../terraform/state.ts'
 import { openCopy, readCopies } from '../terraform/statecopy.ts'
-import { backendOf, fetchState, stateKey } from './backend.ts'
+import { stateKey } from '../terraform/statesecret.ts'
+import { backendOf, fetchState } from './backend.ts'
 import { inFlight } from './interrupted.ts'
 import { thisMachine } from './life.ts'
 import { judgeLock, type LockQuestion, readLockError } from './locks.ts'
@@ -163,9 +164,11 @@ test('a state that is gone is noticed before and after the next plan, and is goo
       known: (await records.recall(whose)).state,
       found: await state(),
       wasThere: false,
+      uid: 'u',
       wish: 'make',
       approve: undefined,
       command: (id) => id,
+      restore: undefined,
     }).is
 
   expect(await state()).toMatchObject({ where, head: 'absent' })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { judgeLock, type Lock, type LockQuestion, type LockVerdict, readLockError, refusedBy } from './locks.ts'
+import type { Lock } from '../terraform/statesecret.ts'
+import { judgeLock, type LockQuestion, type LockVerdict, readLockError, refusedBy } from './locks.ts'
 import type { Run } from './memory.ts'
 
 const me = { host: 'engine-0', bootId: 'boot' }

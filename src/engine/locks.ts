@@ -1,15 +1,9 @@
 // Who holds the lock of a state, and whether we may release it. A lock that is somebody's is never broken without the word of a
 // user; one that a killed life of ourselves left behind is. Pure.
+import type { Lock } from '../terraform/statesecret.ts'
 import type { Machine } from './life.ts'
 import type { Run } from './memory.ts'
 import type { Ran } from './terraform.ts'
-
-export interface Lock {
-  readonly id: string
-  readonly who: string // user@host
-  readonly operation: string
-  readonly created: string
-}
 
 // The lock that kept a command from doing anything at all. One that has begun may speak of the lock of something else.
 export function refusedBy({ code, out, err }: Ran): Lock | undefined {

@@ -21,6 +21,8 @@ export interface Memory {
   readonly run?: Run // one that did not end, or is still under way
   readonly state?: StateHead // as the last apply left it
   readonly inputs?: Inputs // of the last apply
+  readonly home?: string // where the state is: <namespace>/<name> of its Secret, or of another backend what it is known by
+  readonly moved?: string // that it may be moved, in the words by which that was asked for
 }
 
 // All of it fits into one Secret, which holds 1 MiB.
@@ -36,6 +38,10 @@ export function packState(state: StateHead): string {
   return packed(state)
 }
 
+export function packText(text: string): string {
+  return packed(text)
+}
+
 // Undefined when they are too large.
 export async function packInputs(inputs: Inputs): Promise<string | undefined> {
   const bytes = await promisify(gzip)(JSON.stringify(inputs))
@@ -43,12 +49,20 @@ export async function packInputs(inputs: Inputs): Promise<string | undefined> {
 }
 
 export async function readMemory(data: Readonly<Record<string, string>>): Promise<Memory> {
-  const { run, state, inputs } = {
+  const { run, state, home, moved, inputs } = {
     run: unpacked(data['run']),
     state: unpacked(data['state']),
+    home: unpacked(data['home']),
+    moved: unpacked(data['moved']),
     inputs: await unzipped(data['inputs']),
   }
-  return { ...(isRun(run) && { run }), ...(isHead(state) && { state }), ...(isInputs(inputs) && { inputs }) }
+  return {
+    ...(isRun(run) && { run }),
+    ...(isHead(state) && { state }),
+    ...(isInputs(inputs) && { inputs }),
+    ...(typeof home === 'string' && { home }),
+    ...(typeof moved === 'string' && { moved }),
+  }
 }
 
 function packed(value: unknown): string {

@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import {
   aSmallEngine,
@@ -18,6 +18,7 @@ import type { Key, KubeObject, Resource } from '../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceSpec } from '../api/workspace.ts'
 import { ApiError } from '../kube/errors.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
+import { readCopies } from '../terraform/statecopy.ts'
 import type { Furnished, Ran } from './terraform.ts'
 
 const eks: Module = {
@@ -134,6 +135,24 @@ test('somebody changed the connection Secret: the next poll mends it', async () 
   expect(engine.instant.calls).toEqual(['plan', 'output'])
   expect(secretOf(engine)).toEqual({ endpoint: 'https://demo.invalid', number: '3', kubeconfig: 'secret words' })
 })
+
+test.each<[string, readonly object[]]>([
+  ['taken from it', []],
+  [
+    'left in another version of the API',
+    [{ apiVersion: 'tf.upbound.io/v1', kind: 'Workspace', name: 'demo', uid: 'x', controller: true }],
+  ],
+])(
+  'an owner of the connection Secret that somebody has %s is put right by the next poll',
+  async (_, ownerReferences) => {
+    const engine = await created()
+    engine.objects.change(Secret, connection, { metadata: { ownerReferences } })
+    await engine.pass()
+    expect(tell(engine.is())).toBe(settled)
+    const { uid } = engine.is()?.metadata ?? {}
+    expect(engine.objects.get(Secret, connection)?.metadata.ownerReferences).toMatchObject([{ uid, controller: true }])
+  },
+)
 
 test('drift is repaired where Update is allowed', async () => {
   const engine = await created()
@@ -598,6 +617,11 @@ function forgetAll({ objects }: SmallEngine): void {
   for (const { metadata } of objects.list(Secret))
     if (metadata.labels?.[labels.record]) objects.remove(Secret, metadata)
 }
+function putState({ objects }: SmallEngine, serial: number): void {
+  const resources = [{ mode: 'managed', type: 'terraform_data', name: 'eks', instances: [{}] }]
+  const text = JSON.stringify({ version: 4, lineage: '1', serial, resources })
+  objects.change(Secret, stateKey, { data: { tfstate: gzipSync(text).toString('base64') } })
+}
 const approveAsTold = (engine: SmallEngine) => {
   const [, id] = /capt\.appthrust\.io\/approve=([0-9a-f]{12})$/.exec(messageOf(engine.is())) ?? []
   engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [ours.approve]: id } } })
@@ -621,6 +645,47 @@ test('deleted when its state is gone, it stays with all that is known of it, unt
   await engine.pass()
   expect(engine.is()).toBeUndefined()
   expect(records(engine)).toEqual([])
+})
+
+const copiesOf = (engine: SmallEngine) =>
+  readCopies(engine.objects.list(Secret)).map(({ serial, taken }) => [serial, taken])
+
+test('the state that an apply leaves is copied once, and what others made of it before the next one', async () => {
+  const engine = await createdHere()
+  expect(copiesOf(engine)).toEqual([[2, 'after']])
+  const [copy] = readCopies(engine.objects.list(Secret))
+  expect(copy).toMatchObject({ resources: 1, of: 'states/tfstate-demo-capt' })
+  engine.apply({ resources: { 'terraform_data.eks': 'other' } })
+  await engine.pass()
+  expect(copiesOf(engine)).toEqual([
+    [3, 'after'],
+    [2, 'after'],
+  ])
+  engine.tick()
+  putState(engine, 7)
+  await engine.pass()
+  expect(copiesOf(engine)).toEqual([
+    [7, 'after'],
+    [3, 'after'],
+    [2, 'after'],
+  ])
+})
+
+test('a state that was lost is good again when its copy is put back, and its apply is told the command for that', async () => {
+  const engine = aSmallEngine({ keepsStatesHere: true })
+  engine.apply(eks, {}, { annotations: { [ours.apply]: 'default/demo' } })
+  await engine.pass()
+  const { data = {} } = engine.objects.get(Secret, stateKey) ?? {}
+  engine.objects.remove(Secret, stateKey)
+  engine.instant.calls.length = 0
+  await engine.pass()
+  expect(messageOf(engine.is())).toContain('(capt state restore demo --namespace default --at latest), or, if')
+  expect(engine.instant.calls).toEqual([])
+  const restored: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: stateKey, data }
+  engine.objects.put(Secret, restored)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+  expect(engine.instant.calls).toEqual(['plan'])
 })
 
 test('deleted when its state is damaged, it stays', async () => {

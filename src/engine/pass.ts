@@ -6,7 +6,7 @@
 import { hashOf } from '../api/canonical.ts'
 import type { Said } from '../api/condition.ts'
 import { annotations as ours } from '../api/keys.ts'
-import { type Key, type KubeObject, keyOf, resourceName, tellKey } from '../api/resource.ts'
+import { type Key, type KubeObject, keyOf, resourceName, tellKey, tellObject } from '../api/resource.ts'
 import { crossplane, type ProviderConfig, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { getIfThere } from '../kube/ifthere.ts'
@@ -17,18 +17,19 @@ import { type Command, tellFailure } from '../terraform/failureform.ts'
 import { noteOf, readPlan } from '../terraform/planned.ts'
 import { tellPlanNote } from '../terraform/plannote.ts'
 import { readPlanText, withoutProgress } from '../terraform/plantext.ts'
+import { configKeyOf } from '../terraform/providerconfig.ts'
 import { scrub } from '../terraform/scrub.ts'
 import type { Claims } from './claims.ts'
 import { tellWorkspaceConditions } from './conditions.ts'
 import type { Connections, Outputs } from './connection.ts'
-import type { Custody, Kept } from './custody.ts'
-import { type Done, decide, type Happening, type Phase, type Rest, type Seen, type Step } from './decide.ts'
+import { type Custody, type Kept, nothingKept } from './custody.ts'
+import { type Done, decide, familyOf, type Happening, type Phase, type Rest, type Seen, type Step } from './decide.ts'
 import type { Folder, Folders } from './folders.ts'
 import { type Asked, type Inputs, InputsError, ownFiles } from './inputs.ts'
 import { readOutputs, shownOf, tooLargeToShow } from './outputs.ts'
 import { phaseOf, refusal, troubleOf } from './refusal.ts'
 import type { Ran, Terraform } from './terraform.ts'
-import { configKeyOf, type Usages } from './usages.ts'
+import type { Usages } from './usages.ts'
 import { createWriting, type Subject } from './writing.ts'
 
 export interface Hands {
@@ -131,6 +132,9 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         return connect(desk, step.how)
       case 'claim':
         await writing.changeFinalizers(desk, (all) => [...all, crossplane.finalizer])
+        // Else it would be claimed for ever: the next pass does not find it.
+        if (!desk.workspace.metadata.finalizers?.includes(crossplane.finalizer))
+          throw new Error(`${tellObject(workspace)} was deleted meanwhile`)
         return {}
       case 'init':
         return init(desk)
@@ -140,11 +144,21 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         const { note, planned } = step.changes
         const begun = { revision: revisionOn(desk), at: now() }
         await connections.reserve(desk.api, workspace)
-        await writing.annotate(desk, {
+        const beginning = {
           ...(step.what === 'create' && { [crossplane.createPending]: begun.at }),
           [ours.cli]: cli,
           [ours.plan]: tellPlanNote({ ...note, begun }),
-        })
+        }
+        await writing.annotate(desk, beginning)
+        if (isStopped(desk.workspace)) {
+          // Meanwhile, by whoever may be about to move it: nothing was begun.
+          const { annotations: before = {} } = workspace.metadata
+          await writing.annotate(
+            desk,
+            Object.fromEntries(Object.keys(beginning).map((key) => [key, before[key] ?? null])),
+          )
+          return {}
+        }
         // The last before the apply: what is noted and does not end is held to have run.
         const creates = [...planned.create, ...planned.replace]
         await custody.begin(desk, folderOn(desk), keptOn(desk), {
@@ -174,14 +188,15 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       case 'destroy': {
         const failure = await bringStateHome(desk)
         if (failure) return failure
-        desk.kept = await custody.look(desk, folderOn(desk))
-        const objection = custody.objection(desk, desk.kept)
+        const kept = await arrive(desk)
+        if (!kept) return {}
+        const objection = custody.objection(desk, kept)
         if (objection !== undefined) return { failed: { phase: 'delete', told: objection } }
-        const unknown = custody.unknown(desk.kept)
+        const unknown = custody.unknown(kept)
         if (unknown !== undefined) {
           hands.record(workspace, { type: 'Warning', reason: 'ApplyInterrupted', note: unknown })
         }
-        await custody.begin(desk, folderOn(desk), desk.kept, {
+        await custody.begin(desk, folderOn(desk), kept, {
           operation: 'destroy',
           revision: revisionOn(desk),
           creates: [],
@@ -192,6 +207,10 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
         return forget(desk)
       case 'release':
         return release(desk)
+      case 'handOver': {
+        const why = await custody.handOver(desk, workspace.metadata.annotations?.[ours.moved] ?? '')
+        return { handedOver: why === undefined ? 'done' : { why } }
+      }
     }
   }
 
@@ -206,18 +225,24 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     } catch (error) {
       if (!(error instanceof InputsError)) throw error
       const { inputs } = isLeaving && how === 'whole' ? await custody.recall(desk) : {}
-      if (!inputs) return { failed: { phase: 'connect', told: error.message, isLacking: true } }
+      if (!inputs) return lacking(desk, error.message)
       desk.inputs = inputs
     }
     if (isLeaving) desk.inputs = notPulled(desk.inputs)
     const objection = hands.claims.objection(workspace, desk.inputs)
-    if (objection !== undefined) return { failed: { phase: 'connect', told: objection, isLacking: true } }
+    if (objection !== undefined) return lacking(desk, objection)
     try {
       desk.folder = await folders.furnish(workspace, desk.inputs)
     } catch (error) {
       return { failed: { phase: 'connect', told: troubleOf(error) } }
     }
     return { connected: how, isInitialised: desk.folder.isInitialised }
+  }
+
+  // What came with its apply was built elsewhere, though nothing was ever run for it here.
+  async function lacking(desk: Desk, told: string): Promise<Done> {
+    const isStateKept = await custody.hasCome(desk)
+    return { failed: { phase: 'connect', told, isLacking: true }, ...(isStateKept && { isStateKept }) }
   }
 
   async function readConfig(api: WorkspaceAPI, workspace: Workspace): Promise<ProviderConfig> {
@@ -233,8 +258,8 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const folder = folderOn(desk)
     const failure = await bringStateHome(desk)
     if (failure) return failure
-    const kept = await custody.look(desk, folder)
-    desk.kept = kept
+    const kept = await arrive(desk)
+    if (!kept) return {}
     const objection = custody.objection(desk, kept)
     if (objection !== undefined) return { failed: { phase: 'observe', told: objection } }
     const ran = await command(desk, 'plan')
@@ -254,9 +279,21 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       revision: plannedWith(desk),
       ...(typeof kept.state?.head === 'object' && { serial: kept.state.head.serial }),
       ...(interrupted && { interrupted }),
+      ...(kept.isUnproven && { unprovenTo: uidOf(desk.workspace) }),
     })
+    await custody.planned(desk, kept)
     await custody.keepPlan(desk, note.id, withoutProgress(hidden(desk, ran.out)))
-    return { plan: { planned, interrupted, note } }
+    return { plan: { planned, interrupted, note, ...(kept.isUnproven && { isUnproven: true }) } }
+  }
+
+  // Undefined: what came was written by the other family of command lines, and the Workspace says so by now.
+  async function arrive(desk: Desk): Promise<Kept | undefined> {
+    const found = await custody.look(desk, folderOn(desk))
+    const { writer = cli } = found
+    if (writer !== cli && desk.workspace.metadata.annotations?.[ours.cli] === undefined)
+      await writing.annotate(desk, { [ours.cli]: writer })
+    desk.kept = await custody.arrive(desk, folderOn(desk), found)
+    return familyOf(writer) === terraform.family ? desk.kept : undefined
   }
 
   // A command that could not write its state leaves it in the folder. Nothing goes on before it is where it belongs.
@@ -285,6 +322,11 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 
   async function forget(desk: Desk): Promise<Done> {
     const { done } = desk
+    if (!done.isDestroyed) {
+      const { arrival, isElsewhere, movedSince } = await custody.look(desk, folderOn(desk))
+      if (movedSince !== undefined) return { isForgotten: true } // nothing was made for it, and that state is not its own
+      if (arrival.is !== 'nothing' || isElsewhere) return { isStateKept: true } // what came with its apply is destroyed first
+    }
     const ran = await command(desk, 'forget')
     const isGone = ran.code === 0 || /doesn't exist/.test(ran.err)
     if (!isGone && !done.isDestroyed) return { isStateKept: true } // it holds something: that is destroyed first
@@ -299,6 +341,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
     const isToStay = !done.isForgotten && !done.failed
     const failure = isToStay && (await folders.holdsState(workspace)) ? await bringLastStateHome(desk) : undefined
     if (failure) return failure
+    if (isToStay && workspace.metadata.annotations?.[ours.moved] !== undefined) await custody.retire(desk)
     await usages.drop(api, workspace)
     await writing.changeFinalizers(desk, (all) => all.filter((each) => each !== crossplane.finalizer))
     await folders.remove(workspace)
@@ -394,7 +437,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
 }
 
 function keptOn({ kept }: Desk): Kept {
-  return kept ?? { memory: {}, key: undefined, state: undefined, printed: undefined }
+  return kept ?? nothingKept
 }
 
 function folderOn({ folder }: Desk): Folder {
@@ -424,6 +467,10 @@ function failed(desk: Desk, command: Command, phase: Phase, ran: Ran): Done {
 
 function hidden({ inputs }: Desk, text: string): string {
   return scrub(text, inputs?.secrets)
+}
+
+function isStopped({ metadata: { annotations: notes = {} } }: Workspace): boolean {
+  return notes[crossplane.paused] === 'true' || notes[ours.moved] !== undefined
 }
 
 function uidOf({ metadata: { uid = '' } }: Workspace): string {

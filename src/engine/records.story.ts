@@ -113,7 +113,7 @@ test('inputs that are too large are left out, with a reason, and old ones do not
   expect((await records.recall(whose)).inputs).toEqual(most)
 })
 
-test('the last three states are kept, each once, found by their apply', async () => {
+test('the last four states are kept, each once, found by their apply', async () => {
   const { records, whose, copies, client, namespace, tenant } = await aStage()
   const states = [1, 2, 3, 4, 5].map((serial) => aState(serial))
   for (const state of states) {
@@ -124,6 +124,7 @@ test('the last three states are kept, each once, found by their apply', async ()
     [5, 'r5'],
     [4, 'r4'],
     [3, 'r3'],
+    [2, 'r2'],
   ])
   const [, , third] = states
   if (third) await records.keepState(whose, third, 'restored')
@@ -131,12 +132,13 @@ test('the last three states are kept, each once, found by their apply', async ()
     [3, 'restored'],
     [5, 'r5'],
     [4, 'r4'],
+    [2, 'r2'],
   ])
   const found = await client.list(Secret, {
     namespace,
     labels: `${labels.record}=state,${labels.apply}=${tenant}.demo`,
   })
-  expect(found.items).toHaveLength(3)
+  expect(found.items).toHaveLength(4)
   for (const { metadata } of found.items) {
     expect(Object.keys(metadata.labels ?? {}).toSorted()).toEqual(
       [labels.apply, labels.record, labels.recordOf].toSorted(),
@@ -151,7 +153,7 @@ test('the newest copy stays when the clock went back', async () => {
   const records = createRecords({ client, namespace, date: () => new Date(Date.UTC(2026, 10, day--)) })
   for (const serial of [1, 2, 3, 4, 5]) await records.keepState(whose, aState(serial), 'r')
   expect((await copies()).map(({ serial }) => serial)).toContain(5)
-  expect(await copies()).toHaveLength(3)
+  expect(await copies()).toHaveLength(4)
 })
 
 test('a state that is larger than a Secret is copied in parts, an endless one not at all, an empty one needs no copy', async () => {
@@ -165,8 +167,8 @@ test('a state that is larger than a Secret is copied in parts, an endless one no
   expect(await records.keepState(whose, aState(2, 17_000_000), 'r')).toContain('17000000 bytes are too many')
   expect(await records.keepState(whose, { ...aState(3), head: { ...head(3), isEmpty: true } }, 'r')).toBeUndefined()
   expect(await secretsIn(namespace)).toHaveLength(3)
-  for (const serial of [4, 5, 6]) await records.keepState(whose, aState(serial), 'r')
-  expect(await secretsIn(namespace)).toHaveLength(3)
+  for (const serial of [4, 5, 6, 7]) await records.keepState(whose, aState(serial), 'r')
+  expect(await secretsIn(namespace)).toHaveLength(4)
 })
 
 test('the text of a plan lies beside its Workspace, belongs to it, and is cut when it is long', async () => {
@@ -246,7 +248,7 @@ function killedAfter(client: Client, writes: number): Client {
 
 test('killed between any two writes and done again, everything is as if nothing had happened', async () => {
   const { client, recordsBy, secretsIn, namespace, tenant, wish } = await aStage()
-  const states = [aState(1), aState(2), aState(3), aState(4)]
+  const states = [aState(1), aState(2), aState(3), aState(4), aState(5)]
   const life = async (records: Records, whose: Whose) => {
     for (const state of states) {
       await records.noteRun(whose, run)
@@ -262,7 +264,7 @@ test('killed between any two writes and done again, everything is as if nothing 
       .map(({ metadata, data }) => ({ kind: metadata.labels?.[labels.record], data }))
   await life(recordsBy(client), called('whole'))
   const whole = await worldOf('whole')
-  expect(whole.map(({ kind }) => kind)).toEqual(['memory', 'state', 'state', 'state', 'plan'])
+  expect(whole.map(({ kind }) => kind)).toEqual(['memory', 'state', 'state', 'state', 'state', 'plan'])
   const known = [undefined, ...states.map(({ head: { serial } }) => serial)]
   const died = async (writes: number) => {
     const whose = called(`killed-${writes}`)
@@ -277,7 +279,7 @@ test('killed between any two writes and done again, everything is as if nothing 
   }
   let kills = 0
   while (await died(kills)) kills++
-  expect(kills).toBe(15)
+  expect(kills).toBe(18)
 })
 
 test('half a copy is none, and is cleared away with the next', async () => {

@@ -1,8 +1,8 @@
-// What outlives a run, in Secrets: the engine's memory of a Workspace, copies of its state from before each apply, and the
-// text of its last plan. Nothing is decided here, and nothing of it is needed to go on when all of it is lost.
+// What outlives a run, in Secrets: the engine's memory of a Workspace, copies of its state from before and after each apply,
+// and the text of its last plan. Nothing is decided here, and nothing of it is needed to go on when all of it is lost.
 //
-// Flow. `noteRun` before a run begins, `ended` after it. `keepState` before what may change
-// the state, `keepPlan` after a plan with changes, `forget` once everything is destroyed.
+// Flow. `noteRun` before a run begins, `ended` after it. `keepState` before what may change the state and
+// after it, `keepPlan` after a plan with changes, `forget` once everything is destroyed.
 // Guarantees. A memory is one Secret and changes in one write, so that a kill leaves it as before or as after. Every call may
 // be repeated. What is too large is left out, with a sentence why, and never keeps a run from going on.
 // Assumptions. One engine writes at a time. The namespace of the states is there.
@@ -14,14 +14,15 @@ import { hashOf } from '../api/canonical.ts'
 import { annotations, labels } from '../api/keys.ts'
 import { Secret } from '../api/neighbours.ts'
 import { apiVersionOf, keyOf, type ObjectMeta, tellKey, tellRef } from '../api/resource.ts'
-import { crossplane, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
+import type { Workspace, WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { isNotFound, isRefused } from '../kube/errors.ts'
 import { getIfThere } from '../kube/ifthere.ts'
+import { recordIdOf } from '../terraform/identity.ts'
 import type { StateHead } from '../terraform/state.ts'
-import { copySecrets, idOf, mostParts, partsOf, readCopies, strayOf } from '../terraform/statecopy.ts'
+import { type Copied, copySecrets, idOf, mostParts, partsOf, readCopies, strayOf } from '../terraform/statecopy.ts'
 import type { Inputs } from './inputs.ts'
-import { type Memory, packInputs, packRun, packState, type Run, readMemory } from './memory.ts'
+import { type Memory, packInputs, packRun, packState, packText, type Run, readMemory } from './memory.ts'
 
 export interface Whose {
   readonly api: Pick<WorkspaceAPI, 'group' | 'workspace'>
@@ -34,20 +35,26 @@ export interface Left {
   readonly run?: Run
   readonly state?: StateHead
   readonly inputs?: Inputs
+  readonly home?: string
 }
 
 export interface Records {
   recall(whose: Whose): Promise<Memory>
   noteRun(whose: Whose, run: Run): Promise<void>
+  // Where its state is, and that it may be moved.
+  note(whose: Whose, what: Pick<Memory, 'home' | 'moved'>): Promise<void>
   // Without `left`: it changed nothing that is known. With a run: that one stays noted.
   ended(whose: Whose, left?: Left): Promise<LeftOut>
   keepState(
     whose: Whose,
-    state: { readonly bytes: Buffer; readonly head: StateHead },
+    state: Pick<Copied, 'bytes' | 'head' | 'taken' | 'resources' | 'of'>,
     revision: string,
   ): Promise<LeftOut>
   keepPlan(whose: Whose, plan: { readonly id: string; readonly text: string }): Promise<LeftOut>
-  forget(whose: Whose): Promise<void>
+  // With a lineage: also what was retired of it, for an apply may have come back.
+  forget(whose: Whose, lineage?: string): Promise<void>
+  // A last copy of the state of what is looked after elsewhere by now, which no other Workspace of that name finds or removes.
+  retire(whose: Whose, state: Pick<Copied, 'bytes' | 'head' | 'resources' | 'of'>, revision: string): Promise<void>
 }
 
 export interface RecordsOptions {
@@ -57,7 +64,7 @@ export interface RecordsOptions {
 }
 
 const how = { fieldManager: 'capt-engine' }
-const generations = 3
+const generations = 4 // as it is now, and the three before it
 const planBytes = 512 * 1024
 
 const zip = promisify(gzip)
@@ -74,8 +81,10 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
     }
   }
 
-  async function copiesOf(whose: Whose): Promise<readonly Secret[]> {
-    const selector = `${labels.record}=state,${labels.recordOf}=${idOfWorkspace(whose)}`
+  const copiesOf = async (whose: Whose) => copiesBy(`${labels.recordOf}=${idOfWorkspace(whose)}`)
+
+  async function copiesBy(label: string): Promise<readonly Secret[]> {
+    const selector = `${labels.record}=state,${label}`
     return (await client.list(Secret, { namespace, labels: selector, metadataOnly: true })).items
   }
 
@@ -93,11 +102,16 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
 
     noteRun: async (whose, run) => remember(whose, { run: packRun(run) }),
 
-    async ended(whose, { run, state, inputs } = {}) {
+    note: async (whose, what) =>
+      remember(whose, Object.fromEntries(Object.entries(what).map(([name, text]) => [name, packText(text)]))),
+
+    async ended(whose, { run, state, inputs, home } = {}) {
       const packed = inputs && (await packInputs(inputs))
       await remember(whose, {
         run: run ? packRun(run) : null,
+        moved: null,
         ...(state && { state: packState(state) }),
+        ...(home !== undefined && { home: packText(home) }),
         ...(inputs && { inputs: packed ?? null }),
       })
       if (!inputs || packed !== undefined) return undefined
@@ -107,7 +121,8 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
       )
     },
 
-    async keepState(whose, { bytes, head }, revision) {
+    async keepState(whose, state, revision) {
+      const { bytes, head } = state
       if (head.isEmpty) return undefined
       if (partsOf(bytes) > mostParts)
         return `the state of ${tell(whose)} is not copied: ${bytes.length} bytes are too many`
@@ -115,7 +130,7 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
       const id = idOf(bytes)
       if (readCopies(before)[0]?.id === id) return undefined
       const about = { ...describe(whose, 'state'), namespace }
-      const copied = { bytes, head, revision, takenAt: date().toISOString() }
+      const copied = { ...state, revision, takenAt: date().toISOString() }
       const written = copySecrets(copied, about)
       for (const part of written) await client.apply(Secret, part, { ...how, force: true })
       const names = new Set(written.map(({ metadata }) => metadata.name))
@@ -161,16 +176,33 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
       return undefined
     },
 
-    async forget(whose) {
+    async retire(whose, state, revision) {
+      const { labels: marks, annotations: notes } = describe(whose, 'state')
+      const recordOf = hashOf({ of: idOfWorkspace(whose), uid: whose.workspace.metadata.uid })
+      const about = {
+        namespace,
+        labels: { ...marks, [labels.recordOf]: recordOf },
+        ...(notes && { annotations: notes }),
+      }
+      const copied = { ...state, taken: 'after' as const, revision, takenAt: date().toISOString() }
+      for (const part of copySecrets(copied, about)) await client.apply(Secret, part, { ...how, force: true })
+    },
+
+    async forget(whose, lineage) {
       for (const copy of strayOf(await copiesOf(whose), [])) await remove(copy)
+      const apply = whose.workspace.metadata.labels?.[labels.apply]
+      if (lineage !== undefined && apply !== undefined) {
+        const retired = await copiesBy(`${labels.apply}=${apply}`)
+        const others = readCopies(retired).filter((copy) => copy.lineage !== lineage)
+        for (const copy of strayOf(retired, others)) await remove(copy)
+      }
       await remove({ metadata: { namespace, name: memoryName(whose) } })
     },
   }
 }
 
 function idOfWorkspace({ api: { group }, workspace: { metadata } }: Whose): string {
-  const { namespace, name, annotations: notes } = metadata
-  return hashOf({ group, namespace, name, externalName: notes?.[crossplane.externalName] ?? name })
+  return recordIdOf(group, metadata)
 }
 
 function memoryName(whose: Whose): string {

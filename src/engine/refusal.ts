@@ -33,6 +33,7 @@ export function phaseOf(step: Step, { begun }: Done): Phase | undefined {
     case 'init':
       return 'connect'
     case 'plan':
+    case 'handOver':
       return 'observe'
     case 'begin':
     case 'apply':

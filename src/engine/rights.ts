@@ -16,7 +16,7 @@ export const engineRights: readonly Right[] = [
     { resource: usage, verbs: ['list', 'watch', 'create', 'patch', 'delete'] },
   ]),
   { resource: CustomResourceDefinition, verbs: ['list', 'watch'] }, // of Workspaces alone: who owns them
-  { resource: Secret, verbs: ['get', 'create', 'patch'] }, // inputs; connection Secrets, and plans beside their Workspaces
+  { resource: Secret, verbs: ['get', 'create', 'patch'] }, // inputs; connection Secrets, plans beside their Workspaces, and <apply>-state
   { resource: ConfigMap, verbs: ['get'] },
   ...fluxSources.map((resource): Right => ({ resource, verbs: ['get'] })),
 ]

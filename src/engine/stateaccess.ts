@@ -10,8 +10,8 @@ import type { Client } from '../kube/client.ts'
 import { ApiError, isAlreadyThere } from '../kube/errors.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { type Log, tellError } from '../runtime/log.ts'
+import { stateNamespace } from '../terraform/statesecret.ts'
 
-export const stateNamespace = 'capt-terraform-state'
 export const stateAccount = 'capt-terraform-state'
 
 export interface StateAccess {

@@ -6,6 +6,7 @@ import { crossplane, type ProviderConfigUsage, type Workspace, type WorkspaceAPI
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
 import type { Read } from '../runtime/cache.ts'
+import { configRefOf } from '../terraform/providerconfig.ts'
 
 export interface Usages {
   track(api: WorkspaceAPI, workspace: Workspace): Promise<void>
@@ -29,21 +30,6 @@ export function createUsages(client: Pick<Client, 'apply' | 'remove'>, read: Pic
       }
     },
   }
-}
-
-// Which one is meant when nothing is said.
-export function configRefOf({ isNamespaced }: WorkspaceAPI, { spec }: Workspace): { kind?: string; name: string } {
-  const { kind = 'ClusterProviderConfig', name } = spec.providerConfigRef ?? { name: 'default' }
-  return isNamespaced ? { kind, name } : { name }
-}
-
-// Where that one is; no resource: its kind is none of the API.
-export function configKeyOf(api: WorkspaceAPI, workspace: Workspace) {
-  const { kind = 'ProviderConfig', name } = configRefOf(api, workspace)
-  const resource = [api.providerConfig, api.clusterProviderConfig].find((each) => each?.kind === kind)
-  const { namespace } = workspace.metadata
-  const isWide = resource?.isClusterScoped || namespace === undefined
-  return { kind, resource, key: isWide ? { name } : { name, namespace } }
 }
 
 function usageOf(api: WorkspaceAPI, workspace: Workspace): ProviderConfigUsage {
