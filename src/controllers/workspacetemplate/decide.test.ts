@@ -9,6 +9,7 @@ const inline = (module: string, variables?: WorkspaceTemplate['spec']['variables
   spec: { template: { spec: { forProvider: { source: 'Inline', module } } }, ...(variables && { variables }) },
 })
 const sound = inline('variable "region" {}\noutput "id" { value = var.region }')
+const predecessor = 'workspacetemplate.v2.infrastructure.cluster.x-k8s.io'
 const torn = inline('variable "region" {')
 const untyped = inline('variable "region" {}', [{ name: 'region', type: 'strin', required: false, sensitive: false }])
 const changed = (template: WorkspaceTemplate, metadata: object): WorkspaceTemplate => ({
@@ -24,7 +25,12 @@ const told = (template: WorkspaceTemplate, message: string): WorkspaceTemplate =
 const messageOf = (template: WorkspaceTemplate) => decide({ template, users: [] }).conditions[0]?.message ?? ''
 
 test.each<{ when: string; seen: Seen; says: string; does: string }>([
-  { when: 'all is well', seen: { template: sound, users: [] }, says: 'Ready=True(Valid)', does: '' },
+  {
+    when: 'all is well',
+    seen: { template: sound, users: [] },
+    says: 'Ready=True(Valid)',
+    does: '',
+  },
   {
     when: 'the module cannot be read',
     seen: { template: torn, users: [] },
@@ -52,6 +58,27 @@ test.each<{ when: string; seen: Seen; says: string; does: string }>([
   {
     when: 'it is being deleted',
     seen: { template: changed(torn, { deletionTimestamp: '2026-11-16T00:00:00Z' }), users: [] },
+    says: '',
+    does: '',
+  },
+  {
+    when: 'the predecessor holds it',
+    seen: { template: changed(sound, { finalizers: [predecessor] }), users: [] },
+    says: 'Ready=True(Valid)',
+    does: 'removeFinalizer',
+  },
+  {
+    when: 'the predecessor holds it, and it is being deleted',
+    seen: {
+      template: changed(sound, { finalizers: [predecessor], deletionTimestamp: '2026-11-16T00:00:00Z' }),
+      users: [],
+    },
+    says: '',
+    does: 'removeFinalizer',
+  },
+  {
+    when: 'somebody else holds it, and it is being deleted',
+    seen: { template: changed(sound, { finalizers: ['x/y'], deletionTimestamp: '2026-11-16T00:00:00Z' }), users: [] },
     says: '',
     does: '',
   },

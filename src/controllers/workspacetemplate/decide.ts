@@ -11,13 +11,19 @@ export interface Seen {
 
 const say = vocabulary(WorkspaceTemplate.words)
 const namesTold = 10
+const oldFinalizer = 'workspacetemplate.v2.infrastructure.cluster.x-k8s.io'
 
 export function decide({ template, users }: Seen): Plan {
-  // It has no finalizer: a policy keeps one in use from being deleted, and nothing is left behind by one that goes.
-  if (stageOf({ object: template }) !== 'live') return idle
+  // It has no finalizer: a policy keeps one in use from being deleted, and nothing is left behind by one that goes. The predecessor
+  // gave it one, which nobody else takes off.
+  const isHeld = template.metadata.finalizers?.includes(oldFinalizer)
+  const free: readonly Effect[] = isHeld ? [{ do: 'removeFinalizer', finalizer: oldFinalizer, onceGone: [] }] : []
+  const stage = stageOf({ object: template })
+  if (stage === 'leaving') return { ...idle, effects: free }
+  if (stage !== 'live') return idle
   const ready = judged(template)
   return {
-    effects: news(ready, template.status?.conditions),
+    effects: [...free, ...news(ready, template.status?.conditions)],
     conditions: [ready],
     status: {
       revision: revisionOf(template),

@@ -13,6 +13,7 @@ export const workspaceTemplateController = controller({
     itself(WorkspaceTemplate),
     mapped(WorkspaceTemplateApply, (apply) => [templateOf(apply)], { indexes: applyIndexes }),
   ],
+  writes: [{ resource: WorkspaceTemplate, verbs: ['patch'] }],
   observe(read, template: WorkspaceTemplate) {
     const { namespace } = template.metadata
     const applies = read.keysAt(WorkspaceTemplateApply, byTemplate, tellKey(keyOf(template)))

@@ -29,6 +29,7 @@ import {
   waits,
   workspaceDeed,
 } from '../../../test/applies.ts'
+import { blockMoveAnnotation } from '../../api/contract.ts'
 import { annotations, holdFinalizer, labels } from '../../api/keys.ts'
 import { ConfigMap, Secret } from '../../api/neighbours.ts'
 import { keyOf } from '../../api/resource.ts'
@@ -41,6 +42,9 @@ import { revisionOf } from '../../terraform/template.ts'
 import { decide } from './decide.ts'
 import { finalizer } from './finalizer.ts'
 import type { Seen } from './seen.ts'
+
+const stateGone =
+  'observe failed: the state in Secret states/tfstate-demo-capt is gone (serial 7, lineage l): restore it'
 
 const lockError = `
 Error: Error acquiring the state lock
@@ -59,6 +63,8 @@ function saidToBeDeleted(seen: Seen): Seen {
 function deletedByHand(metadata: object = {}, spec: object = {}): Seen {
   return saidToBeDeleted(having(altered(made(), { ...going, ...metadata }, spec)))
 }
+
+const stilled = (seen: Seen): Seen => ({ ...seen, pause: { by: ['Cluster team/demo is paused'], isKept: false } })
 
 describe('while it is to stay', () => {
   test.each<{ when: string; seen: Seen; ready: string; does: string }>([
@@ -89,6 +95,17 @@ describe('while it is to stay', () => {
       does: `${workspaceDeed}, tell TerraformFailed`,
     },
     {
+      when: 'its state is gone',
+      seen: having(
+        made(
+          asked,
+          failed.map((each) => ({ ...each, message: stateGone })),
+        ),
+      ),
+      ready: 'StateMissing=False',
+      does: `${workspaceDeed}, tell StateMissing`,
+    },
+    {
       when: 'a plan is held',
       seen: having(made(asked, waits, { [annotations.plan]: held })),
       ready: 'ApprovalRequired=False',
@@ -110,13 +127,14 @@ describe('while it is to stay', () => {
       when: 'we had paused the Workspace',
       seen: having(made(asked, done, { [crossplane.paused]: 'true', [annotations.paused]: 'true' })),
       ready: 'Paused=False',
-      does: `${workspaceDeed}, withdraw Workspace team/vpc`,
+      does: `${workspaceDeed}, patch Workspace team/vpc`,
     },
     {
       when: 'our pause is to be kept',
-      seen: noted(having(made(asked, done, { [crossplane.paused]: 'true', [annotations.paused]: 'true' })), {
-        [annotations.keepPaused]: '',
-      }),
+      seen: {
+        ...having(made(asked, done, { [crossplane.paused]: 'true', [annotations.paused]: 'true' })),
+        pause: { by: [], isKept: true },
+      },
       ready: 'Paused=False',
       does: workspaceDeed,
     },
@@ -304,10 +322,28 @@ describe('while it is to stay', () => {
       does: workspaceDeed,
     },
     {
+      when: 'its Cluster is paused',
+      seen: stilled(having(made())),
+      ready: '',
+      does: workspaceDeed,
+    },
+    {
+      when: 'its Cluster is paused, and nothing was made yet',
+      seen: stilled(asked),
+      ready: '',
+      does: record, // that it may be moved
+    },
+    {
+      when: 'its Cluster is paused, and the Workspace is ours to adopt',
+      seen: stilled(having(theirs, { isRecorded: true })),
+      ready: '',
+      does: '',
+    },
+    {
       when: 'it is paused and the user had paused the Workspace',
       seen: noted(having(made(asked, done, { [crossplane.paused]: 'true' })), { 'cluster.x-k8s.io/paused': '' }),
       ready: '',
-      does: '',
+      does: 'apply Workspace team/vpc', // that it may be moved
     },
     {
       when: 'it is paused and the Workspace is foreign',
@@ -342,6 +378,13 @@ describe('while it is to stay', () => {
     const both = held.replace('"Destructive"', '"Interrupted","again":["e.f"]')
     expect(messageOf(decide(having(made(asked, waits, { [annotations.plan]: both }))), 'Applied')).toBe(
       'a run was killed, and would build again what may be there already: e.f. Look whether it is. The plan has 1 to replace, 1 to delete (a.b, c.d). To approve: kubectl annotate workspacetemplateapply vpc --namespace team --overwrite capt.appthrust.io/approve=p1',
+    )
+  })
+
+  test('a plan that is held because its state came from elsewhere says what may be there already', () => {
+    const unproven = held.replace('"Destructive"', '"Unproven","again":["e.f"]')
+    expect(messageOf(decide(having(made(asked, waits, { [annotations.plan]: unproven }))), 'Ready')).toBe(
+      'its state came from elsewhere, or is in another backend than it was, and the plan would build again what may be there already: e.f. Look whether it is. To approve: kubectl annotate workspacetemplateapply vpc --namespace team --overwrite capt.appthrust.io/approve=p1',
     )
   })
 
@@ -644,6 +687,53 @@ describe('variables that are secret', () => {
     expect(wanted(decide(was(revision)))).toEqual(keys(revision))
     expect(wanted(decide({ ...was(revision), secret: stored(revision) }))).toBeUndefined()
   })
+  test.each<[string, object]>([
+    ['label', { labels: {} }],
+    ['note', { annotations: {} }],
+    ['owner', { ownerReferences: [] }],
+    ['controller', { ownerReferences: [{ uid: 'uid-of-vpc', controller: false }] }],
+    ['hold', { finalizers: [] }],
+  ])('whose Secret lost its %s get it back', (_, metadata) => {
+    const secret = stored(revision)
+    const seen = having(made(secretly), {}, secretly)
+    const is = (more: object) => ({ ...secret, metadata: { ...secret.metadata, ...more } })
+    const settled = { ...seen, apply: changed(seen.apply, {}, {}, { revision, applied: true }) }
+    expect(wanted(decide({ ...settled, secret: is({}) }))).toBeUndefined()
+    expect(wanted(decide({ ...settled, secret: is(metadata) }))).toBeDefined()
+  })
+})
+
+test.each<[string, object]>([
+  ['hold', { finalizers: [crossplane.finalizer] }],
+  ['label', { labels: {} }],
+])('a Workspace that was stripped of our %s gets it back though there is nothing else to ask for', (_, metadata) => {
+  const waiting = { dependencies: [{ what: 'Workspace', name: 'net', is: 'waiting', why: '' }] as const }
+  const { effects } = decide({ ...having(altered(made(), metadata)), ...waiting })
+  expect(effects.filter(({ do: what }) => what === 'patch')).toMatchObject([
+    { object: { kind: 'Workspace' }, change: { metadata: { labels: { [labels.apply]: 'team.vpc' } } } },
+  ])
+  expect(decide({ ...having(made()), ...waiting }).effects.filter(({ do: what }) => what === 'patch')).toEqual([])
+})
+
+test('who strips it of its labels does not take the guard from what it built', () => {
+  const guardOn = (seen: Seen) => {
+    const effect = decide(seen).effects.find((each) => each.do === 'apply')
+    return [effect?.object.metadata.annotations?.[annotations.guard], effect?.object.metadata.labels?.[labels.cluster]]
+  }
+  const ofCluster = but({ labels: { 'cluster.x-k8s.io/cluster-name': 'demo' } })
+  const workspace = made(ofCluster)
+  expect(guardOn(having(workspace, {}, ofCluster))).toEqual(['Hold', 'demo'])
+  expect(guardOn(having(workspace))).toEqual(['Hold', 'demo'])
+  expect(guardOn(having(made()))).toEqual([undefined, undefined])
+})
+
+test('while it is paused it says by whom, of the generation that it was asked for, and leaves all else that was said', () => {
+  const plan = decide(noted(stilled(having(made())), { 'cluster.x-k8s.io/paused': '' }))
+  expect(plan.others).toBe('stay')
+  expect(messageOf(plan, 'Paused')).toBe(
+    'Cluster team/demo is paused; WorkspaceTemplateApply team/vpc is paused (annotation cluster.x-k8s.io/paused)',
+  )
+  expect(plan.effects).toMatchObject([{ do: 'apply', fieldManager: 'capt-pause' }])
 })
 
 test('whatever is seen, what is foreign or frozen is not touched, and only what leaves is deleted', () => {
@@ -693,5 +783,7 @@ test('a new Workspace is named so that nobody else shares its state', () => {
     finalizers: [holdFinalizer],
   })
   const note = decide(asked).effects.find((each) => each.do === 'patch')
-  expect(note?.change).toEqual({ metadata: { annotations: { [annotations.workspace]: 'tf.m.upbound.io/vpc' } } })
+  expect(note?.change).toEqual({
+    metadata: { annotations: { [annotations.workspace]: 'tf.m.upbound.io/vpc', [blockMoveAnnotation]: 'true' } },
+  })
 })

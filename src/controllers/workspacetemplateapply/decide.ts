@@ -1,21 +1,22 @@
 // What a WorkspaceTemplateApply needs next, given what we see: the order of its stages. No I/O, no clock, no memory.
 import { vocabulary } from '../../api/condition.ts'
-import { annotations } from '../../api/keys.ts'
-import { crossplane } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { type Effect, idle, type Plan, stageOf } from '../../runtime/plan.ts'
+import { pausedByItself } from '../pause.ts'
 import { finalizer } from './finalizer.ts'
 import { leaving } from './leaving.ts'
 import { live } from './live.ts'
-import { workspaceKey } from './relations.ts'
+import { letMove, luggageFor } from './moving.ts'
+import { answerFor, blockedBy } from './resting.ts'
 import type { Seen } from './seen.ts'
 import { standingOf } from './standing.ts'
+import { still } from './stillness.ts'
 
 const say = vocabulary(WorkspaceTemplateApply.words)
 
 export function decide(seen: Seen): Plan {
-  const { apply } = seen
-  switch (stageOf({ object: apply, finalizer: finalizer.ours })) {
+  const { apply, pause } = seen
+  switch (stageOf({ object: apply, isPaused: pause.by.length > 0, finalizer: finalizer.ours })) {
     case 'handsOff':
     case 'ownerless':
       return idle
@@ -24,9 +25,9 @@ export function decide(seen: Seen): Plan {
     case 'leaving':
       return isOurs(seen) ? leaving(seen) : idle
     case 'new':
-      return begun(live(seen), [{ do: 'addFinalizer', finalizer: finalizer.ours }])
+      return begun(live(seen), [...luggageFor(seen), { do: 'addFinalizer', finalizer: finalizer.ours }])
     case 'live':
-      return begun(live(seen), [{ do: 'removeFinalizer', finalizer: finalizer.old, onceGone: [] }])
+      return begun(live(seen), [...luggageFor(seen), { do: 'removeFinalizer', finalizer: finalizer.old, onceGone: [] }])
   }
 }
 
@@ -39,32 +40,27 @@ function begun(plan: Plan, first: readonly Effect[]): Plan {
   return { ...plan, effects: [...first, ...plan.effects] }
 }
 
-// The Workspace pauses with it, under a field manager of its own, and nothing else is written.
-function paused({ apply, where }: Seen): Plan {
+// The Workspace pauses with it, under a field manager of its own, and is made ready to be moved. Nothing else is written.
+function paused(seen: Seen): Plan {
+  const { apply, pause, where } = seen
   const isLeaving = apply.metadata.deletionTimestamp !== undefined
-  const said = isLeaving ? [say('Deleting', 'Deleting', 'waits while it is paused')] : []
+  const blocked = blockedBy(seen)
+  const why = [...pause.by, ...pausedByItself(apply)].join('; ')
+  const said = isLeaving ? [say('Deleting', 'Deleting', `waits while it is paused: ${why}`)] : []
   return {
-    effects: where.is === 'known' ? pause(apply, where) : [],
-    conditions: [say('Paused', 'Paused'), ...said],
+    effects: where.is === 'known' ? stillness(seen, where) : [],
+    conditions: [say('Paused', 'Paused', blocked.why === undefined ? why : `${why}; ${blocked.why}`), ...said],
     others: 'stay',
-    wake: 'onChange',
+    wake: blocked.wake,
   }
 }
 
-function pause(apply: WorkspaceTemplateApply, where: Extract<Seen['where'], { is: 'known' }>): readonly Effect[] {
-  const standing = standingOf(apply, where)
+function stillness(seen: Seen, where: Extract<Seen['where'], { is: 'known' }>): readonly Effect[] {
+  const standing = standingOf(seen, where)
+  if (standing.is === 'absent') return where.isServed ? letMove(seen, where, undefined) : []
   if (standing.is !== 'ours') return []
-  const { apiVersion, kind, metadata } = standing.workspace
-  const notes = metadata.annotations ?? {}
-  const isTheirs = notes[crossplane.paused] === 'true' && notes[annotations.paused] === undefined
-  if (isTheirs) return []
-  const object = {
-    apiVersion,
-    kind,
-    metadata: {
-      ...workspaceKey(where.api, apply, where.name),
-      annotations: { [crossplane.paused]: 'true', [annotations.paused]: 'true' },
-    },
-  }
-  return [{ do: 'apply', resource: where.api.workspace, object, fieldManager: 'capt-pause' }]
+  const { workspace } = standing
+  const pause = still(seen, where, workspace)
+  if (workspace.metadata.deletionTimestamp !== undefined) return [pause]
+  return [pause, ...answerFor(seen, where, workspace), ...letMove(seen, where, workspace)]
 }

@@ -24,7 +24,8 @@ export function dependencyOnApply(name: string, other: WorkspaceTemplateApply): 
   if (metadata.deletionTimestamp !== undefined) return { ...about, is: 'waiting', why: 'it is being deleted' }
   if (!ready || ready.observedGeneration !== metadata.generation) return { ...about, is: 'waiting', why: '' }
   if (ready.status === 'True') return { ...about, is: 'ready', why: '' }
-  if (ready.reason === 'TerraformFailed') return { ...about, is: 'failed', why: ready.message }
+  if (ready.reason === 'TerraformFailed' || ready.reason === 'StateMissing')
+    return { ...about, is: 'failed', why: ready.message }
   if (ready.reason === 'DependencyFailed') return { ...about, is: 'failed', why: 'what it waits for has failed' }
   return { ...about, is: 'waiting', why: ready.reason }
 }
@@ -35,7 +36,8 @@ export function dependencyOnWorkspace(name: string, workspace: Workspace | undef
   const progress = progressOf(workspace)
   if (progress.is === 'converged') return { ...about, is: 'ready', why: '' }
   // What it says may be meant for others.
-  if (progress.is === 'failed') return { ...about, is: 'failed', why: `see ${tellObject(workspace)}` }
+  if (progress.is === 'failed' || progress.is === 'stateMissing')
+    return { ...about, is: 'failed', why: `see ${tellObject(workspace)}` }
   return { ...about, is: 'waiting', why: '' }
 }
 

@@ -2,7 +2,7 @@
 import { annotations, labels } from '../../api/keys.ts'
 import { ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
 import {
-  apiVersionOf,
+  groupOf,
   type Key,
   type KubeObject,
   keyOf,
@@ -29,6 +29,7 @@ import type { Settings } from '../../runtime/settings.ts'
 import type { Indexes } from '../../runtime/store.ts'
 import { decide } from './decide.ts'
 import { observe } from './observe.ts'
+import { pausing } from './pause.ts'
 import {
   applyIndexes,
   byConfigMap,
@@ -53,6 +54,7 @@ export function workspaceTemplateApplyController(
     wokenBy: [
       mapped(WorkspaceTemplateApply, itAndItsNeighbours, { indexes: applyIndexes }),
       mapped(WorkspaceTemplate, named(byTemplate), { isNews: isAskedForMore }),
+      ...pausing,
       ...apis.flatMap(({ workspace }) => [workspaceOf(workspace), definitionOf(workspace)]),
       // Three watches of Secrets that know nothing of their bytes: ours, those we put the label on, and those of engines.
       mapped(Secret, ofSecret, { scope: { labels: labels.apply } }),
@@ -63,6 +65,9 @@ export function workspaceTemplateApplyController(
     writes: [
       { resource: WorkspaceTemplateApply, verbs: ['patch'] },
       ...apis.flatMap(({ workspace, usage }) => [applies(workspace), deletes(workspace), gets(workspace), gets(usage)]),
+      ...apis.flatMap(({ providerConfig, clusterProviderConfig }) =>
+        [providerConfig, clusterProviderConfig].filter((each) => each !== undefined).map(gets),
+      ),
       applies(Secret),
       deletes(Secret),
       gets(Secret),
@@ -92,7 +97,7 @@ function ofSecret(secret: Secret, _: unknown, read: Read): readonly Key[] {
 function readersOf({ metadata }: Secret, read: Read): readonly Key[] {
   const { namespace = '', ownerReferences = [] } = metadata
   return ownerReferences.flatMap(({ apiVersion, kind, name }) => {
-    const api = apis.find(({ workspace }) => workspace.kind === kind && apiVersionOf(workspace) === apiVersion)
+    const api = apis.find(({ workspace }) => workspace.kind === kind && workspace.group === groupOf(apiVersion))
     const writer = api && read.get(api.workspace, api.isNamespaced ? { namespace, name } : { name })
     return writer ? madeFor(writer).flatMap((key) => read.keysAt(WorkspaceTemplateApply, byUse, tellKey(key))) : []
   })

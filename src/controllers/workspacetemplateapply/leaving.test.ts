@@ -67,10 +67,48 @@ describe('when it leaves', () => {
       does: 'patch Workspace team/vpc, delete Workspace team/vpc',
     },
     {
+      when: 'something may be left of what was made inside of the cluster',
+      seen: noted(leaving(having(made())), { [annotations.cleanup]: 'pending' }),
+      says: 'waits until its CAPTControlPlane has seen to it',
+      does: '',
+    },
+    {
+      when: 'something may be left inside of the cluster, and nobody is there who would look',
+      seen: { ...noted(leaving(having(made())), { [annotations.cleanup]: 'pending' }), isAskedFor: false },
+      says: 'nobody has looked whether a Service of type LoadBalancer is left in the cluster, and its CAPTControlPlane, which would, is not there: see to it, and then have the cluster destroyed: kubectl annotate workspacetemplateapply vpc',
+      does: '',
+    },
+    {
+      when: 'something may be left inside of a cluster that its policies leave in place',
+      seen: noted(leaving(having(altered(made(), {}, { managementPolicies: ['Observe'] }))), {
+        [annotations.cleanup]: 'pending',
+      }),
+      says: 'waits until the engine has let go',
+      does: 'patch Workspace team/vpc, delete Workspace team/vpc',
+    },
+    {
+      when: 'nothing is left of what was made inside of the cluster',
+      seen: noted(leaving(having(made())), { [annotations.cleanup]: 'done' }),
+      says: 'waits until Terraform has destroyed',
+      does: 'patch Workspace team/vpc, delete Workspace team/vpc',
+    },
+    {
+      when: 'something may be left inside of a cluster that is to stay',
+      seen: noted(but(going, { retainOnDelete: true }, having(made())), { [annotations.cleanup]: 'pending' }),
+      says: 'leaves in place',
+      does: 'tell Retained, patch Workspace team/vpc',
+    },
+    {
+      when: 'something may be left inside of a cluster that is given up',
+      seen: noted(leaving(having(made())), { [annotations.cleanup]: 'pending', [annotations.forceDelete]: 'true' }),
+      says: '',
+      does: `patch Workspace team/vpc, tell ForceDeleted, ${farewell}`,
+    },
+    {
       when: 'we had paused its Workspace',
       seen: leaving(having(made(asked, done, { [annotations.paused]: 'true' }))),
-      says: 'waits until',
-      does: 'withdraw Workspace team/vpc, patch Workspace team/vpc, delete Workspace team/vpc',
+      says: 'goes on after a pause',
+      does: 'patch Workspace team/vpc',
     },
     {
       when: 'its Workspace is gone',
@@ -89,13 +127,13 @@ describe('when it leaves', () => {
       when: 'everything is to stay',
       seen: but(going, { retainOnDelete: true }, having(made())),
       says: 'leaves in place',
-      does: 'patch Workspace team/vpc, tell Retained',
+      does: 'tell Retained, patch Workspace team/vpc',
     },
     {
       when: 'everything is to stay, in old words',
       seen: but(going, { retainWorkspaceOnDelete: true }, having(made())),
       says: 'leaves in place',
-      does: 'patch Workspace team/vpc, tell Retained',
+      does: 'tell Retained, patch Workspace team/vpc',
     },
     {
       when: 'everything was let go and stays',
@@ -203,6 +241,12 @@ describe('when it leaves', () => {
       does: workspaceDeed,
     },
     {
+      when: 'its Cluster is paused',
+      seen: { ...leaving(having(made())), pause: { by: ['Cluster team/demo is paused'], isKept: false } },
+      says: 'waits while it is paused: Cluster team/demo is paused',
+      does: workspaceDeed,
+    },
+    {
       when: 'it is moved away',
       seen: noted(leaving(having(made())), { 'clusterctl.cluster.x-k8s.io/delete-for-move': '' }),
       says: '',
@@ -239,8 +283,31 @@ describe('when it leaves', () => {
     expect(message.slice(0, says.length || message.length)).toBe(says)
     expect(deeds(plan)).toBe(does)
     expect(plan.effects.every((each) => each.do !== 'apply' || each.fieldManager === 'capt-pause')).toBe(true) // nothing is made
+    expect(message !== '' && said(plan, 'Paused') === '').toBe(false) // what was said in a pause does not stay
     for (const { type, reason, status } of plan.conditions)
       expect(WorkspaceTemplateApply.words).toHaveProperty([type, reason], status)
+  })
+
+  test('what is left behind is named, with the commands that find it', () => {
+    const noteOf = (seen: Seen) => decide(seen).effects.flatMap((each) => (each.do === 'tell' ? [each.note] : []))
+    const forced = (seen: Seen) => noteOf(noted(leaving(seen), { [annotations.forceDelete]: 'true' }))
+    const workspace = 'kubectl get workspaces.tf.m.upbound.io vpc --namespace team'
+    const state = 'kubectl get secrets --all-namespaces --selector tfstate=true,tfstateWorkspace=team.vpc'
+    expect(noteOf(but(going, { retainOnDelete: true }, having(made())))).toEqual([
+      `Workspace team/vpc and all it built are left in place, with Terraform's state team.vpc: see ${workspace} and ${state}`,
+    ])
+    expect(forced(having(made()))).toEqual([
+      `Workspace team/vpc and all it built are left to themselves, with Terraform's state team.vpc: see ${workspace} and ${state}`,
+    ])
+    expect(forced(having(altered(made(), going)))).toEqual([
+      `Workspace team/vpc and all it built are left to themselves, with Terraform's state team.vpc: see ${state}`,
+    ])
+    expect(forced(asked)).toEqual([
+      `whatever was built is left to itself, with Terraform's state team.vpc: see ${state}`,
+    ])
+    expect(forced({ ...asked, where: { is: 'none', reason: 'NoEngine', message: 'no' } })).toEqual([
+      'whatever was built is left to itself',
+    ])
   })
 
   test('one that is forced leaves what is on its way to be destroyed', () => {

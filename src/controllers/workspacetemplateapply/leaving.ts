@@ -3,52 +3,79 @@
 import { vocabulary } from '../../api/condition.ts'
 import { annotations, holdFinalizer } from '../../api/keys.ts'
 import { Secret } from '../../api/neighbours.ts'
-import { beside, tellObject } from '../../api/resource.ts'
+import { beside, keyOf, resourceName, tellObject } from '../../api/resource.ts'
 import { listed } from '../../api/text.ts'
 import { crossplane, type Workspace } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect, Plan, Ref } from '../../runtime/plan.ts'
 import { varsSecretOf } from '../../terraform/identity.ts'
+import { isOrphan } from '../../terraform/policies.ts'
 import { type Progress, progressOf } from '../../terraform/progress.ts'
-import { commandToApply } from '../../terraform/word.ts'
+import { commandToApply, commandToFind, commandToFindState } from '../../terraform/word.ts'
+import { isForced } from '../childapply.ts'
+import { builtElsewhere, cameWithoutState, unpacked } from './arriving.ts'
 import { unserved } from './engines.ts'
 import { finalizer } from './finalizer.ts'
-import { resume } from './live.ts'
 import { passingStatus, tellFailure } from './progress.ts'
 import { recordedOn, workspaceKey } from './relations.ts'
 import { letSecretVarsGo, secretsIn } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
-import { standingOf } from './standing.ts'
-import { isOrphan, letGo, passOn, release } from './wish.ts'
+import { standingOf, wasLeft } from './standing.ts'
+import { isPaused, resume } from './stillness.ts'
+import { letGo, passOn, release } from './wish.ts'
 
 const say = vocabulary(WorkspaceTemplateApply.words)
 
 export function leaving(seen: Seen): Plan {
   const { apply, where } = seen
   const isRetained = apply.spec.retainOnDelete || apply.spec.retainWorkspaceOnDelete === true
-  if (apply.metadata.annotations?.[annotations.forceDelete] !== undefined) return forced(seen)
+  if (isForced(apply)) return forced(seen)
   const hadOne = recordedOn(apply) !== undefined || apply.status?.workspaceName !== undefined
   if (where.is === 'none') return hadOne ? stuck(apply, where.message) : gone(seen, [])
   if (!where.isServed) return hadOne ? stuck(apply, unserved(where.api.group).message) : gone(seen, [])
-  const standing = standingOf(apply, where)
+  const standing = standingOf(seen, where)
   const self: Ref = { resource: where.api.workspace, key: workspaceKey(where.api, apply, where.name) }
   switch (standing.is) {
     case 'foreign':
       return gone(seen, [])
-    case 'absent':
+    case 'absent': {
+      const lost = cameWithoutState(seen, where)
+      if (lost !== undefined) return stuck(apply, lost)
+      if (builtElsewhere(seen))
+        return stuck(
+          apply,
+          `what it built elsewhere, with Terraform's state ${where.externalName}, is left: destroy that`,
+        )
       return isSaidDeleted(apply) ? leftBehind(apply, where) : gone(seen, [self])
+    }
     case 'frozen': {
       if (isRetained) return gone(seen, [])
       const name = tellObject(standing.workspace)
       const how = commandToApply(apply.metadata, annotations.adopt, 'approved')
-      return waiting(
-        `${name} was made by somebody else. To delete it with all it built: ${how}. To leave it: ${howToForce(apply)}`,
-      )
+      const whose = wasLeft(seen, standing.workspace) ? 'was left behind by a move' : 'was made by somebody else'
+      return waiting(`${name} ${whose}. To delete it with all it built: ${how}. To leave it: ${howToForce(apply)}`)
     }
-    case 'ours':
+    case 'ours': {
+      // What it had before a pause is read below.
+      const first = resume(seen, where, standing.workspace)
+      if (first.length > 0) return { ...waiting('goes on after a pause'), effects: first }
       if (isRetained) return retained(seen, where, standing.workspace)
       return destroyed(seen, where, standing.workspace)
+    }
   }
+}
+
+const lookForOwnerSeconds = 60 // one that goes does not wake it
+
+// Said last, when nothing else keeps it: by this word the control plane knows that the cluster is destroyed next.
+function awaitCleanup({ apply, isAskedFor }: Seen): Plan {
+  const owner = apply.metadata.ownerReferences?.find(({ controller }) => controller)
+  const who = owner ? `${owner.kind} ${owner.name}` : 'its CAPTControlPlane'
+  const goOn = commandToApply(apply.metadata, annotations.cleanup, 'done')
+  const message = isAskedFor
+    ? `waits until ${who} has seen to it that nothing is left of what was made inside of the cluster: it says how far that is`
+    : `nobody has looked whether a Service of type LoadBalancer is left in the cluster, and ${who}, which would, is not there: see to it, and then have the cluster destroyed: ${goOn}`
+  return { ...waiting(message, 'WaitingForCleanup'), wake: { afterSeconds: lookForOwnerSeconds } }
 }
 
 // By hand, and not told since that Terraform destroys it.
@@ -71,22 +98,22 @@ function destroyed(seen: Seen, where: Where, workspace: Workspace): Plan {
   // Those that wait for each other would wait for ever.
   const dependents = seen.dependents.filter((each) => !seen.ring?.includes(each))
   if (dependents.length > 0) return waiting(`is still used by ${listed(dependents)}: delete that first`)
+  const isLeft = isOrphan(where.api, workspace.spec)
+  if (apply.metadata.annotations?.[annotations.cleanup] === 'pending' && !isLeft) return awaitCleanup(seen)
   // Let go while it was thought that the apply would stay: no engine destroys it any more.
   const isHeld = workspace.metadata.finalizers?.includes(holdFinalizer)
-  if (isSaidDeleted(apply) && !isHeld && isOrphan(where, workspace)) return leftBehind(apply, where)
+  if (isSaidDeleted(apply) && !isHeld && isLeft) return leftBehind(apply, where)
   const isGoing = workspace.metadata.deletionTimestamp !== undefined
   const remove: Effect = { do: 'delete', resource: where.api.workspace, object: workspace }
   const effects = [
     ...passOn(apply, where, workspace),
-    ...resume(apply, where, workspace),
+    ...unpacked(seen, where),
     ...release(where, workspace),
     ...(isGoing ? [] : [remove]),
   ]
   const progress = progressOf(workspace, secretsIn(secret))
   const patience = longMs - (now.getTime() - Date.parse(workspace.metadata.deletionTimestamp ?? now.toISOString()))
-  const long =
-    patience > 0 ? '' : ` for more than 10 minutes: see whether the engine that serves ${where.api.group} runs`
-  const message = `${tellDestroying(apply, where, workspace, progress)}${long}`
+  const message = tellDestroying(seen, where, workspace, progress, patience <= 0)
   const { conditions, ...plan } = waiting(message)
   return {
     ...plan,
@@ -99,40 +126,62 @@ function destroyed(seen: Seen, where: Where, workspace: Workspace): Plan {
 
 const longMs = 600_000
 
-function tellDestroying(apply: WorkspaceTemplateApply, where: Where, workspace: Workspace, progress: Progress): string {
+function tellDestroying(seen: Seen, { api }: Where, workspace: Workspace, progress: Progress, isLong: boolean): string {
+  const { apply, pause } = seen
   const name = tellObject(workspace)
   if (progress.is === 'leaving' && progress.failure) {
     return `Terraform cannot destroy what ${name} built: ${tellFailure(apply, progress.failure)}`
   }
-  if (workspace.metadata.annotations?.[crossplane.paused] === 'true') {
-    return `${name} is paused (annotation ${crossplane.paused}): nothing is destroyed`
+  if (isPaused(workspace)) {
+    const kept = pause.isKept ? `, and is kept so: ${annotations.keepPaused}` : ''
+    return `${name} is paused (annotation ${crossplane.paused}${kept}): nothing is destroyed`
   }
-  if (isOrphan(where, workspace)) return `waits until the engine has let go of what ${name} built, as its policies say`
-  return `waits until Terraform has destroyed what ${name} built`
+  const long = isLong ? ` for more than 10 minutes: see whether the engine that serves ${api.group} runs` : ''
+  return isOrphan(api, workspace.spec)
+    ? `waits until the engine has let go of what ${name} built, as its policies say${long}`
+    : `waits until Terraform has destroyed what ${name} built${long}`
 }
 
 function retained(seen: Seen, where: Where, workspace: Workspace): Plan {
   const effects = letGo(where, workspace)
   if (effects.length > 0) {
-    const note = `${tellObject(workspace)} and all it built are left in place, with Terraform's state ${where.externalName}`
+    const note = `${tellObject(workspace)} and all it built are left in place, ${tellState(where, workspace)}`
     const event: Effect = { do: 'tell', type: 'Normal', reason: 'Retained', note }
-    return { ...waiting('leaves in place what was built'), effects: [...effects, event] }
+    // Told first: after the other nothing would remind us of it.
+    return { ...waiting('leaves in place what was built'), effects: [event, ...effects] }
   }
   return farewell([...letSecretVarsGo(seen.secret, true)], [])
 }
 
 // The last resort: whatever is there stays there, and nobody looks after it.
-function forced({ apply, where, secret }: Seen): Plan {
-  const standing = where.is === 'known' ? standingOf(apply, where) : undefined
+function forced(seen: Seen): Plan {
+  const { where, secret } = seen
+  const standing = where.is === 'known' ? standingOf(seen, where) : undefined
   const workspace = standing?.is === 'ours' ? standing.workspace : undefined
   const isGoing = workspace?.metadata.deletionTimestamp !== undefined
+  const first = workspace && where.is === 'known' && !isGoing ? resume(seen, where, workspace) : []
+  if (first.length > 0) return { ...waiting('goes on after a pause'), effects: first }
   const leave = isGoing ? letGo : release
   const left = workspace && where.is === 'known' ? leave(where, workspace) : []
-  const note = workspace
-    ? `${tellObject(workspace)} and all it built are left to themselves`
-    : 'whatever was built is left to itself'
-  const event: Effect = { do: 'tell', type: 'Warning', reason: 'ForceDeleted', note }
+  const event: Effect = { do: 'tell', type: 'Warning', reason: 'ForceDeleted', note: tellForced(where, workspace) }
   return farewell([...left, ...letSecretVarsGo(secret, workspace !== undefined), event], [])
+}
+
+function tellForced(where: Seen['where'], workspace: Workspace | undefined): string {
+  if (where.is !== 'known') return 'whatever was built is left to itself'
+  return workspace
+    ? `${tellObject(workspace)} and all it built are left to themselves, ${tellState(where, workspace)}`
+    : `whatever was built is left to itself, ${tellState(where, undefined)}`
+}
+
+// One that goes is not there for long.
+function tellState({ api, externalName }: Where, workspace: Workspace | undefined): string {
+  const isThere = workspace && workspace.metadata.deletionTimestamp === undefined
+  const commands = [
+    ...(isThere ? [commandToFind(resourceName(api.workspace), keyOf(workspace))] : []),
+    commandToFindState(externalName),
+  ]
+  return `with Terraform's state ${externalName}: see ${commands.join(' and ')}`
 }
 
 function gone({ apply, secret, isSecretTaken }: Seen, others: readonly Ref[]): Plan {
@@ -141,7 +190,7 @@ function gone({ apply, secret, isSecretTaken }: Seen, others: readonly Ref[]): P
 }
 
 function farewell(effects: readonly Effect[], onceGone: readonly Ref[]): Plan {
-  const conditions = [say('Ready', 'Deleting'), say('Deleting', 'DeletionCompleted')]
+  const conditions = [say('Ready', 'Deleting'), say('Deleting', 'DeletionCompleted'), say('Paused', 'NotPaused')]
   return { effects: [...effects, ...dropFinalizers(onceGone)], conditions, others: 'stay', wake: 'onChange' }
 }
 
@@ -149,8 +198,8 @@ function dropFinalizers(onceGone: readonly Ref[]): readonly Effect[] {
   return [finalizer.old, finalizer.ours].map((each): Effect => ({ do: 'removeFinalizer', finalizer: each, onceGone }))
 }
 
-export function waiting(message: string): Plan {
-  const conditions = [say('Ready', 'Deleting', message), say('Deleting', 'Deleting', message)]
+function waiting(message: string, reason: 'Deleting' | 'WaitingForCleanup' = 'Deleting'): Plan {
+  const conditions = [say('Ready', 'Deleting', message), say('Deleting', reason, message), say('Paused', 'NotPaused')]
   return { effects: [], conditions, others: 'stay', wake: 'onChange' }
 }
 

@@ -11,7 +11,7 @@ import { theBed } from '../../../test/bed/story.ts'
 import { aTeller } from '../../../test/golden.ts'
 import { startPlayer, type Terraform } from '../../../test/player.ts'
 import { until } from '../../../test/until.ts'
-import { pausedAnnotation } from '../../api/contract.ts'
+import { blockMoveAnnotation, pausedAnnotation } from '../../api/contract.ts'
 import { annotations, holdFinalizer, labels } from '../../api/keys.ts'
 import { ConfigMap, CustomResourceDefinition, Secret } from '../../api/neighbours.ts'
 import type { JsonRecord } from '../../api/record.ts'
@@ -22,7 +22,9 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { type Client, createClient } from '../../kube/client.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { findAccess } from '../../kube/find.ts'
+import { getIfThere } from '../../kube/ifthere.ts'
 import { applyLabelOf, externalNameOf, workspaceNameOf } from '../../terraform/identity.ts'
+import { luggageOn } from '../../terraform/luggage.ts'
 
 type Apply = WorkspaceTemplateApply
 
@@ -89,7 +91,8 @@ async function aStage(group: WorkspaceGroup, story: string) {
   const workspaceAPI = workspaceAPIs[group]
   const namespace = `${story}-${group.replaceAll('.', '-')}`
   await api.kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  const player = startPlayer({ client, api: workspaceAPI, terraform: asWritten })
+  const buildMs = ({ metadata }: Workspace) => (metadata.name.endsWith('slow') ? 10_000 : 0)
+  const player = startPlayer({ client, api: workspaceAPI, terraform: asWritten, buildMs })
   onTestFinished(player.stop)
   const at = (name: string) => ({ namespace, name })
   const template: WorkspaceTemplate = {
@@ -463,9 +466,7 @@ describe.each(workspaceGroups)('in %s', { timeout: 400_000 }, (group) => {
 test('where Crossplane runs Terraform, changes wait for approval when somebody asked for that', async () => {
   const group = 'opentofu.m.upbound.io'
   const { anApply, change, annotate, says, sees, workspace, conditionOf, at, isGone } = await aStage(group, 'guard')
-  const owner = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ProviderRevision', name: 'opentofu', uid: randomUUID() }
-  const definition = { name: `workspaces.${group}` }
-  await client.patch(CustomResourceDefinition, definition, { metadata: { ownerReferences: [owner] } })
+  await ownedByCrossplane(group)
   await anApply('vpc', { variables: { cidr: 'one' }, destructiveChanges: 'Hold' })
   await says('vpc', 'Ready', 'Ready')
   const policies = async () => (await workspace('vpc')).spec.managementPolicies
@@ -486,10 +487,129 @@ test('where Crossplane runs Terraform, changes wait for approval when somebody a
   await change('vpc', { spec: { destructiveChanges: 'Allow', variables: { cidr: 'three' } } })
   await sees('vpc', 'has carried it out', ({ status }) => status?.outputs?.['id'] === 'id-three')
   expect(await policies()).toEqual(['*'])
-  await client.patch(CustomResourceDefinition, definition, { metadata: { ownerReferences: [] } })
   await client.remove(WorkspaceTemplateApply, at('vpc'))
   await isGone(WorkspaceTemplateApply, at('vpc'))
 })
+
+// As Crossplane's package manager leaves it, while a test runs.
+async function ownedByCrossplane(group: WorkspaceGroup): Promise<void> {
+  const owner = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ProviderRevision', name: 'terraform', uid: randomUUID() }
+  const owned = async (...ownerReferences: readonly object[]) =>
+    client.patch(CustomResourceDefinition, { name: `workspaces.${group}` }, { metadata: { ownerReferences } })
+  await owned(owner)
+  onTestFinished(async () => void (await owned()))
+}
+
+const inBucket = (bucket: string) => `terraform {\n  backend "s3" {\n    bucket = "${bucket}"\n  }\n}\n`
+const inCluster = 'terraform {\n  backend "kubernetes" {\n    in_cluster_config = true\n  }\n}\n'
+
+describe.each(workspaceGroups)('where Crossplane runs Terraform in %s', { timeout: 400_000 }, (group) => {
+  test('a state outside of the cluster lets its apply be moved, and one in it says why not', async () => {
+    const stage = await aStage(group, 'moving')
+    const { namespace, at, anApply, annotate, says, sees, conditionOf, workspaceAPI } = stage
+    await ownedByCrossplane(group)
+    const { providerConfig, clusterProviderConfig } = workspaceAPI
+    const aConfig = ({ kind, isClusterScoped }: Resource, name: string, configuration: string) => ({
+      apiVersion: `${group}/v1beta1`,
+      kind: kind as 'ProviderConfig',
+      metadata: isClusterScoped ? { name: `${namespace}-${name}` } : at(name),
+      spec: { configuration },
+    })
+    const outside = aConfig(clusterProviderConfig ?? providerConfig, 'outside', inBucket('states'))
+    const inside = aConfig(providerConfig, 'inside', inCluster)
+    await api.kube.apply(outside, inside)
+    const refTo = ({ kind, metadata: { name } }: typeof inside) => ({ providerConfigRef: { kind, name } })
+    await anApply('vpc', { variables: { cidr: 'one' }, ...refTo(outside) })
+    await anApply('eks', { variables: { cidr: 'two' }, ...refTo(inside) })
+    for (const name of ['vpc', 'eks']) await says(name, 'Ready', 'Ready')
+    const mayMove = ({ metadata }: Apply) => metadata.annotations?.[blockMoveAnnotation] === undefined
+    for (const name of ['vpc', 'eks']) expect(mayMove(await stage.read(name))).toBe(false)
+
+    for (const name of ['vpc', 'eks']) await annotate(name, pausedAnnotation, '')
+    const moved = await sees('vpc', 'may be moved', mayMove)
+    const paused = await stage.workspace('vpc')
+    expect(paused.status?.conditions).toContainEqual(
+      expect.objectContaining({ reason: 'ReconcilePaused', observedGeneration: paused.metadata.generation }),
+    )
+    const { metadata: luggage } = await client.get(Secret, at('vpc-state'))
+    expect(luggageOn(luggage)).toEqual({
+      backend: 'other',
+      group,
+      externalName: externalNameOf(at('vpc')),
+      place: 's3 (bucket states)',
+    })
+    expect(luggage.annotations?.[annotations.moved]).toBe(paused.metadata.annotations?.[annotations.moved])
+    expect(luggage.ownerReferences?.map(({ uid }) => uid)).toEqual([moved.metadata.uid])
+    const isTold = (apply: Apply) => conditionOf(apply, 'Paused')?.message.includes('cannot be moved')
+    const stuck = await sees('eks', 'says why it is not moved', (apply) => isTold(apply) === true)
+    expect(conditionOf(stuck, 'Paused')?.message).toMatch(/its state is in a Secret of a cluster .* such as s3/)
+    expect(mayMove(stuck)).toBe(false)
+
+    // What it asks for is done. It would look again by itself within half a minute.
+    await api.kube.apply({ ...inside, spec: { configuration: inBucket('states') } })
+    await annotate('eks', 'example.com/look', 'again')
+    await sees('eks', 'may be moved', mayMove)
+    await sees('eks', 'has nothing more to say', (apply) => isTold(apply) === false)
+
+    // Nobody moved them: they go on, and cannot be moved any more.
+    for (const name of ['vpc', 'eks']) await annotate(name, pausedAnnotation, null)
+    for (const name of ['vpc', 'eks']) {
+      await sees(name, 'cannot be moved', (apply) => !mayMove(apply))
+      await client.remove(WorkspaceTemplateApply, at(name))
+      await stage.isGone(WorkspaceTemplateApply, at(name))
+    }
+    expect(stage.player.destroyed).toHaveLength(2)
+  })
+})
+
+test('where Crossplane runs Terraform, none is moved while it is built, nor goes on without its state where it arrived', async () => {
+  const group = 'tf.m.upbound.io'
+  const stage = await aStage(group, 'busy')
+  const { namespace, at, anApply, annotate, says, sees, conditionOf, workspace } = stage
+  await ownedByCrossplane(group)
+  const aConfig = (bucket: string) => ({
+    apiVersion: `${group}/v1beta1`,
+    kind: 'ProviderConfig',
+    metadata: at('states'),
+    spec: { configuration: inBucket(bucket) },
+  })
+  await api.kube.apply(aConfig('states'))
+  const spec = { variables: { cidr: 'one' }, providerConfigRef: { kind: 'ProviderConfig', name: 'states' } } as const
+  await anApply('slow', spec)
+  const notes = async () => (await getIfThere(client, stage.workspaceAPI.workspace, at('slow')))?.metadata.annotations
+  await until('it is being built', async () => (await notes())?.[crossplane.createPending], patience)
+  await annotate('slow', pausedAnnotation, '')
+  const busy = await sees('slow', 'says that it waits', (apply) =>
+    Boolean(conditionOf(apply, 'Paused')?.message.includes('Terraform may still be at work')),
+  )
+  expect(busy.metadata.annotations).toHaveProperty([blockMoveAnnotation])
+  await sees('slow', 'may be moved', ({ metadata }) => metadata.annotations?.[blockMoveAnnotation] === undefined)
+  expect(await notes()).toHaveProperty([crossplane.createSucceeded])
+
+  // One that comes from elsewhere: as clusterctl makes it, what it owns first.
+  const luggage = { backend: 'other', group, externalName: externalNameOf(at('come')), place: 's3 (bucket old)' }
+  await api.kube.apply({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      ...at('come-state'),
+      labels: { [labels.apply]: applyLabelOf(at('come')) },
+      annotations: { [annotations.apply]: `${namespace}/come`, [annotations.state]: JSON.stringify(luggage) },
+    },
+  })
+  await anApply('come', spec, { annotations: { [annotations.workspace]: `${group}/come` } })
+  const held = await says('come', 'Ready', 'StateMissing')
+  expect(conditionOf(held, 'Applied')?.message).toContain('in s3 (bucket old), and the ProviderConfig here leads to s3')
+  await expect(workspace('come')).rejects.toThrow('not found')
+  await api.kube.apply(aConfig('old'))
+  await annotate('come', 'example.com/look', 'again')
+  await says('come', 'Ready', 'Ready')
+  await annotate('slow', pausedAnnotation, null)
+  for (const name of ['slow', 'come']) {
+    await client.remove(WorkspaceTemplateApply, at(name))
+    await stage.isGone(WorkspaceTemplateApply, at(name))
+  }
+}, 400_000)
 
 test('in a namespace that goes, what was deleted with it is destroyed in order, and nothing is made', async () => {
   const stage = await aStage('tf.m.upbound.io', 'leaving')

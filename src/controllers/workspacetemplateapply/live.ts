@@ -13,18 +13,21 @@ import { type Rendered, render } from '../../terraform/render.ts'
 import { complaintsOf, revisionOf } from '../../terraform/template.ts'
 import { commandToApply } from '../../terraform/word.ts'
 import { news } from '../news.ts'
+import { cameToAnotherState, cameWithoutState, unpacked } from './arriving.ts'
 import { tellDependencies } from './dependencies.ts'
 import { unserved } from './engines.ts'
+import { barMove, blocked } from './moving.ts'
 import { isWorthTelling, tellProgress } from './progress.ts'
 import { templateOf } from './relations.ts'
 import { keepSecretVars } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
-import { standingOf } from './standing.ts'
-import { ask, differencesOf, guardOf, isAsked, letGo, passOn, wishOf } from './wish.ts'
+import { standingOf, wasLeft } from './standing.ts'
+import { resume } from './stillness.ts'
+import { ask, differencesOf, guardOf, hold, isAsked, letGo, passOn, wishOf } from './wish.ts'
 
 const say = vocabulary(WorkspaceTemplateApply.words)
 const longWaitMs = 600_000
-const lookForSecretsSeconds = 15 // one that nobody has labelled comes unseen
+const lookAgainSeconds = 15 // a Secret that nobody has labelled comes unseen, and so does a ProviderConfig
 
 export function live(seen: Seen): Plan {
   const { apply, now } = seen
@@ -107,7 +110,7 @@ function carryOn(seen: Seen, resolved: Resolved): Course {
     const message = `${secret} is not of this apply, and is left alone: give the apply another name`
     return { effects: [], applied: say('Applied', 'NameTaken', message) }
   }
-  const standing = standingOf(apply, where)
+  const standing = standingOf(seen, where)
   switch (standing.is) {
     case 'foreign': {
       const message = `${tellObject(standing.workspace)} is not of this apply, and is left alone: give the apply another name`
@@ -130,7 +133,11 @@ function absent(seen: Seen, where: Where, { rendered, isPinned }: Resolved): Cou
       'the template has another revision than the one that templateRef pins, and nothing was made of that one'
     return { effects: [], applied: say('Applied', 'RevisionGone', message) }
   }
+  const lost = cameWithoutState(seen, where)
+  if (lost !== undefined) return { effects: [], applied: say('Applied', 'StateMissing', lost) }
   if (!rendered) return { effects: [], applied: say('Applied', 'Waiting', 'Terraform was not asked for anything yet') }
+  const other = cameToAnotherState(seen, where)
+  if (other !== undefined) return { effects: [], applied: say('Applied', 'StateMissing', other) }
   return {
     effects: asking(seen, where, rendered),
     applied: promise(say('Applied', 'Creating', 'Terraform is asked to build it')),
@@ -140,14 +147,27 @@ function absent(seen: Seen, where: Where, { rendered, isPinned }: Resolved): Cou
 function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinned }: Resolved): Course {
   const { apply } = seen
   const course = tellProgress(seen, where, workspace)
-  const unpause = resume(apply, where, workspace)
   if (!rendered) {
     const message = 'the template has a newer revision than the one that templateRef pins'
     const isSettled = isPinned && course.applied.reason === 'Converged'
     const applied = isSettled ? say('Applied', 'RevisionPinned', message) : course.applied
-    return { ...course, applied, effects: [...passOn(apply, where, workspace), ...unpause] }
+    return {
+      ...course,
+      applied,
+      effects: [
+        ...record(apply, where),
+        ...hold(apply, where, workspace),
+        ...passOn(apply, where, workspace),
+        ...resume(seen, where, workspace),
+        ...unpacked(seen, where),
+      ],
+    }
   }
-  const effects = [...asking(seen, where, rendered), ...unpause]
+  const effects = [
+    ...asking(seen, where, rendered),
+    ...resume(seen, where, workspace, rendered.spec),
+    ...unpacked(seen, where),
+  ]
   const isDone = apply.status?.revision === rendered.revision && guardOf(apply, where) === 'policies' // only the guard moves
   if (isDone || isAsked(wishOf(apply, where, rendered), workspace)) return { ...course, effects }
   return {
@@ -173,18 +193,12 @@ function record(apply: WorkspaceTemplateApply, { api, name, externalName }: Wher
   const notes = {
     [annotations.workspace]: `${api.group}/${name}`,
     ...(!isUsual && { [annotations.externalName]: externalName }),
+    ...blocked,
   }
   if (isWithin(notes, apply.metadata.annotations ?? {})) return []
   return [
     { do: 'patch', resource: WorkspaceTemplateApply, object: apply, change: { metadata: { annotations: notes } } },
   ]
-}
-
-// Our own pause goes with the field manager that put it there: what a user has paused stays so.
-export function resume(apply: WorkspaceTemplateApply, { api }: Where, workspace: Workspace): readonly Effect[] {
-  const isOurs = workspace.metadata.annotations?.[annotations.paused] !== undefined
-  if (!isOurs || apply.metadata.annotations?.[annotations.keepPaused] !== undefined) return []
-  return [{ do: 'withdraw', resource: api.workspace, object: workspace, fieldManager: 'capt-pause' }]
 }
 
 function frozen(seen: Seen, where: Where, workspace: Workspace, { rendered }: Resolved): Course {
@@ -198,8 +212,11 @@ function frozen(seen: Seen, where: Where, workspace: Workspace, { rendered }: Re
         ? `it would change ${changes.join(', ')}`
         : 'nothing would change'
   const command = commandToApply(apply.metadata, annotations.adopt, 'approved')
-  const message = `${tellObject(workspace)} was made by somebody else and is left as it is; ${what}. To take it over: ${command}`
-  return { effects: [], applied: say('Applied', 'AdoptionFrozen', message), others }
+  const whose = wasLeft(seen, workspace)
+    ? 'was left behind by a move, and what it built may be looked after in another cluster: it is left as it is'
+    : 'was made by somebody else and is left as it is'
+  const message = `${tellObject(workspace)} ${whose}; ${what}. To take it over: ${command}`
+  return { effects: barMove(apply), applied: say('Applied', 'AdoptionFrozen', message), others }
 }
 
 // Nothing is destroyed: the engine is made to leave everything, and the Workspace is made again on the same state. But in a
@@ -236,14 +253,14 @@ function listen({ sources }: Seen): readonly Effect[] {
     }))
 }
 
-function wakeOf({ apply, where, found, dependencies, now }: Seen, told: Said, waited: number): Wake {
+function wakeOf({ apply, where, found, dependencies, home, now }: Seen, told: Said, waited: number): Wake {
   const isMissing = (apply.spec.variablesFrom ?? []).some(
     ({ name, optional, apply: other }) => !optional && !other && found.get(name)?.is === 'missing',
   )
   const waitsForSecret = isMissing || dependencies.some(({ what, is }) => what === 'Secret' && is === 'waiting')
   const silence = where.is === 'known' && where.silentAt !== undefined ? where.silentAt - now.getTime() : 0
   const seconds = [
-    waitsForSecret ? lookForSecretsSeconds : 0,
+    waitsForSecret || home !== undefined ? lookAgainSeconds : 0,
     told.reason.startsWith('WaitingFor') ? (longWaitMs - waited) / 1000 : 0,
     silence / 1000,
     where.is === 'known' && where.workspace ? mayComeMs(where.workspace, now) / 1000 : 0,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { apply, template, varsSecret } from '../../../test/applies.ts'
+import { apply, condition, template, varsSecret } from '../../../test/applies.ts'
+import { but, cluster, controlPlane, network } from '../../../test/controlplanes.ts'
+import { CAPTCluster } from '../../api/captcluster.ts'
+import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { annotations, labels } from '../../api/keys.ts'
-import { ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
+import { Cluster, ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
 import { type KubeObject, keyOf, type Resource, readKey, resourceName, tellKey } from '../../api/resource.ts'
 import { crossplane, type Workspace, type WorkspaceGroup, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
@@ -9,8 +12,12 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { ApiError } from '../../kube/errors.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
+import type { Indexes } from '../../runtime/store.ts'
+import { ownedBy } from '../childapply.ts'
+import { wokenByCluster } from '../ownercluster.ts'
 import { workspaceIndexes } from './index.ts'
 import { observe } from './observe.ts'
+import { controlPlaneIndexes, networkIndexes, pausing } from './pause.ts'
 import { applyIndexes, namesakeOf } from './relations.ts'
 
 type Apply = WorkspaceTemplateApply
@@ -27,13 +34,21 @@ function aWorld(there: There) {
   )
   const of = (resource: Resource) => there.filter(([kind]) => kind === resource).map(([, object]) => object)
   const asked: string[] = []
-  const keysAt = (resource: Resource, index: string, value: string) =>
-    resource === WorkspaceTemplateApply
-      ? of(resource).filter((each) => applyIndexes[index]?.(each as Apply).includes(value))
-      : of(resource).filter((each) => workspaceIndexes[index]?.(each as Workspace).includes(value))
+  const indexes = new Map<Resource, Indexes<never>>([
+    [WorkspaceTemplateApply, applyIndexes],
+    [CAPTCluster, networkIndexes],
+    [CAPTControlPlane, controlPlaneIndexes],
+    [Cluster, wokenByCluster(() => []).indexes ?? {}],
+  ])
+  const keysAt = (resource: Resource, index: string, value: string) => {
+    const { [index]: find } = indexes.get(resource) ?? workspaceIndexes
+    return of(resource).filter((each) => find?.(each as never).includes(value))
+  }
   const read = {
-    get: (resource: Resource, key: { name: string; namespace?: string }) =>
-      resource.isSecret ? undefined : objects.get(`${resourceName(resource)} ${tellKey(key)}`),
+    get(resource: Resource, key: { name: string; namespace?: string }) {
+      const found = objects.get(`${resourceName(resource)} ${tellKey(key)}`)
+      return resource.isSecret && found?.metadata.labels?.[labels.apply] === undefined ? undefined : found
+    },
     list: of,
     byIndex: keysAt,
     keysAt: (...args: Parameters<typeof keysAt>) => keysAt(...args).map(keyOf),
@@ -87,6 +102,23 @@ const placeOf = ({ where }: Awaited<ReturnType<typeof look>>) =>
   where.is === 'none' ? where.reason : `${where.api.group}/${where.name} on ${where.externalName}`
 
 describe('where its Workspace is', () => {
+  const aLuggage = (of: object): There => [
+    [
+      Secret,
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: {
+          name: 'vpc-state',
+          namespace: 'team',
+          labels: { [labels.apply]: 'team.vpc' },
+          annotations: {
+            [annotations.state]: JSON.stringify({ group: 'tf.upbound.io', externalName: 'state', ...of }),
+          },
+        },
+      },
+    ],
+  ]
   const both = served('tf.upbound.io', 'tf.m.upbound.io')
   const note = (workspace: string, externalName?: string) => ({
     annotations: {
@@ -143,6 +175,36 @@ describe('where its Workspace is', () => {
       both,
       'StateMissing',
     ],
+    [
+      'on the state of its own that came along in a move',
+      anApply(note('tf.upbound.io/old', 'state')),
+      [...both, ...aLuggage({ backend: 'kubernetes', lineage: 'l' })],
+      'tf.upbound.io/old on state',
+    ],
+    [
+      "not on a state that may be another's, though a Secret says that it is elsewhere",
+      anApply(note('tf.upbound.io/old', 'state')),
+      [...both, ...aLuggage({ backend: 'other' })],
+      'StateMissing',
+    ],
+    [
+      'on a state elsewhere, when a user says that it is its own',
+      anApply({ annotations: { ...note('tf.upbound.io/old', 'state').annotations, [annotations.adopt]: 'approved' } }),
+      [...both, ...aLuggage({ backend: 'other' })],
+      'tf.upbound.io/old on state',
+    ],
+    [
+      "not on a state that may be another's, though a Secret has none in it",
+      anApply(note('tf.upbound.io/old', 'state')),
+      [...both, ...aLuggage({ backend: 'kubernetes' })],
+      'StateMissing',
+    ],
+    [
+      'not on another state than that which came along',
+      anApply(note('tf.upbound.io/old', 'rich.state')),
+      [...both, ...aLuggage({ backend: 'kubernetes', lineage: 'l' })],
+      'StateMissing',
+    ],
     ["not under a name whose state may be another's", anApply(note('tf.m.upbound.io/rich.vpc')), both, 'StateMissing'],
   ])('%s', async (_, subject, there, place) => {
     expect(placeOf(await look(subject, there))).toBe(place)
@@ -161,6 +223,55 @@ describe('where its Workspace is', () => {
     const owned = { ...definition, metadata: { ...definition.metadata, ownerReferences: [owner] } }
     expect((await look(anApply(), [[resource, owned]])).where).toMatchObject({ isCrossplane: true })
     expect((await look(anApply(), [[resource, definition]])).where).toMatchObject({ isCrossplane: false })
+  })
+
+  test('where Crossplane keeps its state is asked when it is to be moved, and where it arrived, and never else', async () => {
+    const [[, definition] = [CustomResourceDefinition, apply]] = served('tf.m.upbound.io')
+    const owner = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ProviderRevision', name: 'x', uid: 'y' }
+    const owned = { ...definition, metadata: { ...definition.metadata, ownerReferences: [owner] } }
+    const crossplanes: There[number] = [CustomResourceDefinition, owned]
+    const ours: There[number] = [CustomResourceDefinition, definition]
+    const config: There[number] = [
+      workspaceAPIs['tf.m.upbound.io'].clusterProviderConfig ?? Secret,
+      {
+        apiVersion: 'tf.m.upbound.io/v1beta1',
+        kind: 'ClusterProviderConfig',
+        metadata: { name: 'default' },
+        spec: { configuration: 'terraform {\n  backend "s3" {\n  }\n}\n' },
+      } as KubeObject,
+    ]
+    const paused = anApply({ annotations: { ...apply.metadata.annotations, 'cluster.x-k8s.io/paused': '' } })
+    const free = anApply({ annotations: { 'cluster.x-k8s.io/paused': '' } })
+    const luggage: There[number] = [
+      Secret,
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: {
+          ...team('vpc-state'),
+          annotations: { [annotations.apply]: 'team/vpc', [annotations.state]: '{"backend":"other"}' },
+        },
+      },
+    ]
+    const workspace = aWorkspace('tf.m.upbound.io', 'vpc')
+    const s3 = { is: 'elsewhere', place: 's3' }
+    const none = { is: 'bound', why: 'is not known, for there is no ClusterProviderConfig default' }
+    const cases: readonly [Apply, There, object | undefined][] = [
+      [paused, [crossplanes, config, ...workspace], s3],
+      [paused, [crossplanes, ...workspace], none],
+      [paused, [ours, config, ...workspace], undefined],
+      [paused, [crossplanes, config], undefined],
+      [free, [crossplanes, config, ...workspace], undefined],
+      [anApply(), [crossplanes, config, luggage], s3],
+      [anApply(), [crossplanes, luggage], none],
+      [anApply(), [crossplanes, config], undefined],
+      [anApply(), [crossplanes, config, luggage, ...workspace], undefined],
+    ]
+    for (const [subject, there, home] of cases) {
+      const seen = await look(subject, there)
+      expect(seen.home).toEqual(home)
+      expect(seen.asked.some((each) => each.includes('providerconfigs'))).toBe(home !== undefined)
+    }
   })
 
   test('an engine is silent two minutes after it was last heard of on any Workspace', async () => {
@@ -349,9 +460,9 @@ describe('what it waits for and what its variables are', () => {
   test('each source is read once, and where nothing is secret nothing is read', async () => {
     const twice = [fromSecret('text'), { ...fromSecret('json'), name: 'password' }]
     const { asked, sources } = await look(anApply({}, { variables: {}, variablesFrom: twice }), all)
-    expect(asked).toEqual(['secrets team/db', 'secrets team/vpc-vars'])
+    expect(asked).toEqual(['secrets team/vpc-state', 'secrets team/db', 'secrets team/vpc-vars'])
     expect(sources.map(({ object }) => object.metadata.name)).toEqual(['db'])
-    expect((await look(anApply(), all)).asked).toEqual([])
+    expect((await look(anApply(), all)).asked).toEqual(['secrets team/vpc-state'])
   })
 
   test('a Secret that merely has the name is not taken for ours, nor its salt', async () => {
@@ -360,11 +471,18 @@ describe('what it waits for and what its variables are', () => {
         ...all,
         [Secret, { ...varsSecret, metadata: { ...varsSecret.metadata, ...metadata } }],
       ])
-    const theirs = await seen({})
-    expect([theirs.isSecretTaken, theirs.secret, theirs.salt.open() === 'a pinch']).toEqual([true, undefined, false])
-    const own = await seen({ annotations: { [annotations.apply]: 'team/vpc' } })
-    expect([own.isSecretTaken, own.secret?.metadata.name, own.salt.open()]).toEqual([false, 'vpc-vars', 'a pinch'])
+    const bare = { labels: {}, annotations: {}, ownerReferences: [] }
+    for (const whose of [bare, { annotations: { [annotations.apply]: 'team/other' } }]) {
+      const theirs = await seen(whose)
+      expect([theirs.isSecretTaken, theirs.secret, theirs.salt.open() === 'a pinch']).toEqual([true, undefined, false])
+    }
+    const ours = [{ ownerReferences: [] }, { annotations: {} }, { ...bare, managedFields: [{ manager: writer }] }]
+    for (const whose of [{}, ...ours]) {
+      const own = await seen(whose)
+      expect([own.isSecretTaken, own.secret?.metadata.name, own.salt.open()]).toEqual([false, 'vpc-vars', 'a pinch'])
+    }
   })
+  const writer = 'capt-workspacetemplateapply'
 
   test('a template of another namespace is looked at only where namespaces trust each other', async () => {
     const elsewhere: There = [
@@ -373,6 +491,82 @@ describe('what it waits for and what its variables are', () => {
     const subject = anApply({}, { templateRef: { name: 'network', namespace: 'rich' } })
     expect((await look(subject, elsewhere)).template).toBeUndefined()
     expect((await look(subject, elsewhere, { isCrossNamespaceAllowed: true })).template).toBeDefined()
+  })
+})
+
+describe('who else keeps it still', () => {
+  const pausedNote = { 'cluster.x-k8s.io/paused': '' }
+  const mine = anApply({
+    name: 'demo-vpc',
+    ownerReferences: [ownedBy(network)],
+    labels: { 'cluster.x-k8s.io/cluster-name': 'demo' },
+    annotations: { [annotations.revision]: 'r' },
+  })
+  const stripped = { ownerReferences: [], labels: {} }
+  const still = but(cluster, { spec: { paused: true } })
+  const annotated = but(network, { metadata: { annotations: pausedNote } })
+  const ownerless = but(network, { metadata: { ownerReferences: [] } })
+  const there = (of: Cluster, whose: CAPTCluster = network, plane = controlPlane): There => [
+    [Cluster, of],
+    [CAPTCluster, whose],
+    [CAPTControlPlane, plane],
+  ]
+  const byItsCluster = 'Cluster team/demo is paused (spec.paused)'
+  const byItsNetwork = 'CAPTCluster team/demo is paused (annotation cluster.x-k8s.io/paused)'
+  const bare = anApply({ ...mine.metadata, ...stripped })
+  const eks = anApply({ ...mine.metadata, ...stripped, name: 'demo-eks-controlplane' })
+  const wasPaused = (message: string) =>
+    anApply(mine.metadata, {}, { conditions: [condition('Paused', 'True', 'Paused', { message })] })
+  test.each<[string, Apply, There, readonly string[]]>([
+    ['nobody', mine, there(cluster), []],
+    ['its Cluster', mine, there(still), [byItsCluster]],
+    ['its Cluster, which only its label names', mine, [[Cluster, still]], [byItsCluster]],
+    ['its Cluster, though it was stripped of owner and label', bare, there(still), [byItsCluster]],
+    ['its Cluster, though what asks for it was stripped, too', bare, there(still, ownerless), [byItsCluster]],
+    ['its Cluster, of a control plane', eks, there(still), [byItsCluster]],
+    ['the network that asks for it', mine, there(cluster, annotated), [byItsNetwork]],
+    ['both', mine, there(still, annotated), [byItsCluster, byItsNetwork]],
+    ['nobody, when the network next to it is', anApply({ ...eks.metadata }), there(cluster, annotated), []],
+    ['nobody, when it only has the name of one', anApply({ name: 'demo-vpc' }), there(still, annotated), []],
+    ['nobody, when it is for more than one cluster', anApply({ name: 'spot-role-default' }), there(still), []],
+    ['nobody, when its Cluster is gone', mine, [[CAPTCluster, network]], []],
+    [
+      'its Cluster, which was paused and is gone: it may have been moved away',
+      wasPaused(byItsCluster),
+      [],
+      [
+        'Cluster team/demo was paused, and is gone; if it was not moved, let it go on: kubectl label workspacetemplateapply demo-vpc --namespace team cluster.x-k8s.io/cluster-name-',
+      ],
+    ],
+    [
+      'nobody, when its Cluster is gone and it was paused by itself',
+      wasPaused('WorkspaceTemplateApply team/x is'),
+      [],
+      [],
+    ],
+  ])('%s', async (_, subject, world, by) => {
+    expect((await look(subject, world)).pause).toEqual({ by, isKept: false })
+  })
+
+  test('what is kept paused on the one that asks for it is kept on it', async () => {
+    const kept = but(network, { metadata: { annotations: { [annotations.keepPaused]: '' } } })
+    expect((await look(mine, there(cluster, kept))).pause.isKept).toBe(true)
+    expect((await look(anApply({ annotations: { [annotations.keepPaused]: '' } }), [])).pause.isKept).toBe(true)
+  })
+
+  test('they wake it while they are paused, and only then', () => {
+    const { read } = aWorld([...there(still), [WorkspaceTemplateApply, mine]])
+    const woken = (resource: Resource, object: KubeObject) =>
+      pausing
+        .filter((source) => resourceName(source.resource) === resourceName(resource))
+        .flatMap((source) => source.wakes(object, WorkspaceTemplateApply, read))
+        .map(tellKey)
+    expect(new Set(woken(Cluster, still))).toEqual(new Set(['team/demo-vpc', 'team/demo-eks-controlplane']))
+    expect(woken(Cluster, cluster)).toEqual([])
+    expect(woken(CAPTCluster, annotated)).toEqual(['team/demo-vpc'])
+    expect(woken(CAPTCluster, network)).toEqual([])
+    const plane = but(controlPlane, { metadata: { annotations: { [annotations.keepPaused]: '' } } })
+    expect(woken(CAPTControlPlane, plane)).toEqual(['team/demo-eks-controlplane'])
   })
 })
 
@@ -415,6 +609,42 @@ describe('when something leaves', () => {
     expect((await look(anApply(), [...going, ...namespace({})])).isNamespaceLeaving).toBe(false)
     expect((await look(anApply(), [...going, ...namespace({ deletionTimestamp })])).isNamespaceLeaving).toBe(true)
     expect((await look(anApply({ deletionTimestamp }), going)).asked).not.toContain('namespaces team')
+  })
+
+  test('the Secret for its state is ours, barred or lost', async () => {
+    const key = { namespace: 'team', name: 'vpc-state' }
+    const secret = (whose: string): There => [
+      [Secret, { apiVersion: 'v1', kind: 'Secret', metadata: { ...key, annotations: { [annotations.apply]: whose } } }],
+    ]
+    const gone: There = [
+      [Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team', deletionTimestamp: 'now' } }],
+    ]
+    const made = [...served('tf.m.upbound.io'), ...aWorkspace('tf.m.upbound.io', 'vpc')]
+    const moved = anApply({ annotations: { [annotations.workspace]: 'tf.m.upbound.io/vpc' } })
+    const told = async (...args: Parameters<typeof look>) => {
+      const { luggage, isLuggageBarred, isLuggageLost } = await look(...args)
+      return [luggage !== undefined && 'ours', isLuggageBarred && 'barred', isLuggageLost && 'lost'].filter(Boolean)
+    }
+    expect(await told(anApply(), served('tf.m.upbound.io'))).toEqual([])
+    expect(await told(anApply(), secret('team/vpc'))).toEqual(['ours'])
+    expect(await told(anApply(), secret('team/other'))).toEqual(['barred'])
+    expect(await told(moved, made)).toEqual([])
+    expect(await told(moved, [...made, ...gone])).toEqual(['barred'])
+    expect(await told(moved, served('tf.m.upbound.io'))).toEqual(['lost'])
+    expect(await told(moved, secret('team/vpc'))).toEqual(['ours'])
+    expect(await told(moved, secret('team/other'))).toEqual(['barred', 'lost'])
+  })
+
+  test('the Secret for its state that was stripped of whose it is, is ours where it belongs, and lost where it arrives', async () => {
+    const uid = 'uid-of-vpc'
+    const ownerReferences = [{ apiVersion: apply.apiVersion, kind: apply.kind, name: 'vpc', uid }]
+    const metadata = { namespace: 'team', name: 'vpc-state', ownerReferences }
+    const stripped: There = [[Secret, { apiVersion: 'v1', kind: 'Secret', metadata }]]
+    const moved = anApply({ uid, annotations: { [annotations.workspace]: 'tf.m.upbound.io/vpc' } })
+    const made = [...served('tf.m.upbound.io'), ...aWorkspace('tf.m.upbound.io', 'vpc')]
+    expect(await look(moved, [...made, ...stripped])).toMatchObject({ luggage: { metadata }, isLuggageBarred: false })
+    const arrived = await look(moved, [...served('tf.m.upbound.io'), ...stripped])
+    expect(arrived).toMatchObject({ luggage: undefined, isLuggageLost: true })
   })
 })
 

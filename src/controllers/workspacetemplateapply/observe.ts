@@ -13,12 +13,16 @@ import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { type Stage, stageOf } from '../../runtime/plan.ts'
 import type { Settings } from '../../runtime/settings.ts'
-import { varsSecretOf } from '../../terraform/identity.ts'
-import { render } from '../../terraform/render.ts'
+import { stateSecretNameOf, varsSecretOf } from '../../terraform/identity.ts'
+import { type Rendered, render } from '../../terraform/render.ts'
+import { builtElsewhere } from './arriving.ts'
 import { type Dependency, dependencyOnApply, dependencyOnWorkspace, ringOf } from './dependencies.ts'
 import { finalizer } from './finalizer.ts'
+import { homeOf } from './home.ts'
+import { isBlocked } from './moving.ts'
+import { askerOf, pauseOf } from './pause.ts'
 import { byUse, isNeeded, templateOf, usedBy, workspaceKey } from './relations.ts'
-import { saltIn } from './secretvars.ts'
+import { isSecretOf, saltIn } from './secretvars.ts'
 import type { Nowhere, Seen, Where } from './seen.ts'
 import { silentAt } from './silence.ts'
 import { valuesOf, workspaceOf } from './values.ts'
@@ -29,7 +33,8 @@ type Options = Pick<Settings, 'workspaceAPI' | 'isCrossNamespaceAllowed'>
 
 export async function observe(read: Read, apply: Apply, live: Live, options: Options): Promise<Seen> {
   const { isCrossNamespaceAllowed } = options
-  const stage = stageOf({ object: apply, finalizer: finalizer.ours })
+  const pause = pauseOf(read, apply)
+  const stage = stageOf({ object: apply, isPaused: pause.by.length > 0, finalizer: finalizer.ours })
   const isLeaving = stage === 'leaving'
   const isHere = (namespace = apply.metadata.namespace) =>
     isCrossNamespaceAllowed || namespace === apply.metadata.namespace
@@ -41,6 +46,8 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   const seen = {
     apply,
     now: live.now(),
+    pause,
+    isAskedFor: askerOf(read, apply) !== undefined,
     template,
     where,
     isNamespaceLeaving: isGoing && isStaying(stage) && (await isNamespaceLeaving(apply, live)),
@@ -50,6 +57,8 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
     sources: [],
     found: new Map(),
     isCrossNamespaceAllowed,
+    home: isMoveAwaited(stage, apply, where) ? await homeOf(live, apply, where, where.workspace.spec) : undefined,
+    ...(await luggageOf(read, apply, live, stage, workspace)),
   }
   // Of what nothing is asked nothing more is looked at.
   if (!isStaying(stage) && !isLeaving) return { ...seen, ...ownedBy(apply, undefined) }
@@ -66,7 +75,34 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   const dependencies = [...waited, ...used]
   const { found, sources } = await valuesOf(read, apply, live)
   const vars = ownedBy(apply, await varsOf(read, live, { ...seen, found }))
-  return { ...seen, dependencies, sources, found, ...vars }
+  const home = await homeOnArrival(live, { ...seen, found })
+  return { ...seen, dependencies, sources, found, ...vars, home }
+}
+
+// In a pause, and only where Crossplane runs Terraform: our engine answers for itself.
+function isMoveAwaited(
+  stage: Stage,
+  apply: Apply,
+  where: Where | Nowhere,
+): where is Where & { readonly workspace: Workspace } {
+  const isThere = where.is === 'known' && where.isCrossplane && where.workspace !== undefined
+  return stage === 'paused' && isThere && isBlocked(apply)
+}
+
+type Renderable = Pick<Seen, 'apply' | 'template' | 'where' | 'found' | 'isCrossNamespaceAllowed'>
+
+async function homeOnArrival(live: Live, seen: Renderable & Pick<Seen, 'luggage'>): Promise<Seen['home']> {
+  const { apply, where } = seen
+  if (where.is === 'none' || !where.isCrossplane || where.workspace || !builtElsewhere(seen)) return undefined
+  const rendered = rendering(seen)
+  return rendered && homeOf(live, apply, where, rendered.spec)
+}
+
+// As far as it is known by now; the salt changes nothing but the revision.
+function rendering({ template, where, ...seen }: Renderable): Rendered | undefined {
+  if (!template || where.is === 'none') return undefined
+  const rendered = render({ ...seen, template, api: where.api, workspace: where.name, salt: seal('') })
+  return rendered.is === 'refused' ? undefined : rendered
 }
 
 async function heard(read: Read, live: Live, place: Place | Nowhere): Promise<Where | Nowhere> {
@@ -75,13 +111,42 @@ async function heard(read: Read, live: Live, place: Place | Nowhere): Promise<Wh
   return { ...place, silentAt: workspace && (await silentAt(read, live, api, workspace)) }
 }
 
+// Unread. Where the cache knows of none, it is asked whether there is one at all: it may be somebody else's.
+async function luggageOf(
+  read: Read,
+  apply: Apply,
+  live: Live,
+  stage: Stage,
+  workspace: Workspace | undefined,
+): Promise<Pick<Seen, 'luggage' | 'isLuggageBarred' | 'isLuggageLost'>> {
+  const key = beside(apply, stateSecretNameOf(apply.metadata))
+  const isWanted = isStaying(stage)
+  const wasAsked = apply.metadata.annotations?.[annotations.workspace] !== undefined
+  const isHere = workspace !== undefined || apply.status?.workspaceName !== undefined
+  const mayBeLost = (isWanted || stage === 'leaving') && wasAsked && !isHere
+  const known = read.get(Secret, key) ?? (isWanted || mayBeLost ? await getIfThere(live, Secret, key) : undefined)
+  const { [annotations.apply]: whose } = known?.metadata.annotations ?? {}
+  // Stripped where it belongs it is marked again, and filled. Where it arrives so, nobody knows what is in it.
+  const isStripped = whose === undefined && isHere && isOwnedBy(apply, known)
+  const isOurs = whose === tellKey(keyOf(apply)) || isStripped
+  return {
+    luggage: known && isOurs ? { metadata: known.metadata } : undefined,
+    isLuggageBarred: known ? !isOurs : isWanted && workspace !== undefined && (await isNamespaceLeaving(apply, live)),
+    // In a namespace that goes its Secret may have gone before it.
+    isLuggageLost: mayBeLost && !(known && isOurs) && (isWanted || !(await isNamespaceLeaving(apply, live))),
+  }
+}
+
+function isOwnedBy({ metadata: { uid } }: Apply, secret: Pick<Secret, 'metadata'> | undefined): boolean {
+  return uid !== undefined && secret?.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true
+}
+
 function isStaying(stage: Stage): boolean {
   return stage === 'new' || stage === 'live'
 }
 
-// A Secret that merely has the name is none of our business.
 function ownedBy(apply: Apply, found: Secret | undefined): Pick<Seen, 'secret' | 'isSecretTaken' | 'salt'> {
-  const isOurs = found?.metadata.annotations?.[annotations.apply] === tellKey(keyOf(apply))
+  const isOurs = found !== undefined && isSecretOf(apply, found)
   const secret = isOurs ? found : undefined
   const salt = saltIn(secret) ?? seal(randomBytes(16).toString('hex'))
   return { secret, isSecretTaken: found !== undefined && !isOurs, salt }
@@ -132,16 +197,8 @@ function dependentsOf(read: Read, apply: Apply): readonly string[] {
 }
 
 // Read only where there is one, or is to be one: most applies have nothing to hide.
-async function varsOf(
-  read: Read,
-  live: Live,
-  { apply, template, where, ...seen }: Pick<Seen, 'apply' | 'template' | 'where' | 'found' | 'isCrossNamespaceAllowed'>,
-): Promise<Secret | undefined> {
-  const key = beside(apply, varsSecretOf(apply.metadata))
-  if (!read.get(Secret, key)) {
-    if (!template || where.is === 'none') return undefined
-    const rendered = render({ ...seen, apply, template, api: where.api, workspace: where.name, salt: seal('') })
-    if (rendered.is === 'refused' || !rendered.secretVars) return undefined
-  }
+async function varsOf(read: Read, live: Live, seen: Renderable): Promise<Secret | undefined> {
+  const key = beside(seen.apply, varsSecretOf(seen.apply.metadata))
+  if (!read.get(Secret, key) && !rendering(seen)?.secretVars) return undefined
   return getIfThere(live, Secret, key)
 }

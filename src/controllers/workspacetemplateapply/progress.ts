@@ -9,6 +9,7 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Failure } from '../../terraform/failure.ts'
 import { type PlanNote, tellChanges } from '../../terraform/plannote.ts'
 import { type Progress, progressOf } from '../../terraform/progress.ts'
+import { isStateMissing } from '../../terraform/state.ts'
 import { commandToApply } from '../../terraform/word.ts'
 import { secretsIn } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
@@ -106,6 +107,8 @@ function tellStage(apply: Apply, where: Where, workspace: Workspace, progress: P
       return say('Applied', 'Applying', `Terraform carries a change out${changesOf(progress)}`)
     case 'failed':
       return say('Applied', 'TerraformFailed', tellFailure(apply, progress.failure))
+    case 'stateMissing':
+      return say('Applied', 'StateMissing', progress.failure.text)
     case 'held':
       return tellHeld(apply, workspace, progress.note)
     case 'planOnly':
@@ -122,7 +125,8 @@ function changesOf({ note }: Progress): string {
   return note?.begun ? `: ${tellChanges(note)}` : ''
 }
 
-export function tellFailure(apply: Apply, { summary, class: kind, hint, lock }: Failure): string {
+export function tellFailure(apply: Apply, { summary, class: kind, hint, lock, text }: Failure): string {
+  if (isStateMissing(text)) return text // the whole of it: the end is a command
   const how = lock === undefined ? '' : `: ${commandToApply(apply.metadata, annotations.unlock, lock)}`
   return `${summary} (${kind === 'unknown' ? '' : `${kind}: `}${hint}${how})`
 }
@@ -134,6 +138,11 @@ function tellHeld(apply: Apply, workspace: Workspace, note: PlanNote): Said {
     const goes = note.gone.length > 0 ? ` The plan has ${tellChanges(note)}.` : ''
     const message = `a run was killed, and would build again what may be there already: ${again}. Look whether it is.${goes} ${how}`
     return say('Applied', 'ApplyInterrupted', message)
+  }
+  if (note.held === 'Unproven') {
+    const again = note.again?.join(', ') || 'what was built before'
+    const message = `its state came from elsewhere, or is in another backend than it was, and the plan would build again what may be there already: ${again}. Look whether it is. ${how}`
+    return say('Applied', 'ApprovalRequired', message)
   }
   if (note.held === 'AnotherCLI') {
     const cli = workspace.metadata.annotations?.[annotations.cli] ?? 'another command line'
@@ -154,7 +163,7 @@ function syncedOf({ status }: Workspace, progress: Progress): readonly Said[] {
     case 'ReconcilePaused':
       return [say('Synced', synced.reason)]
     case 'ReconcileError':
-      return [say('Synced', 'ReconcileError', progress.is === 'failed' ? progress.failure.summary : '')]
+      return [say('Synced', 'ReconcileError', 'failure' in progress ? (progress.failure?.summary ?? '') : '')]
     case undefined:
     default:
       return []
@@ -193,6 +202,7 @@ export const isWorthTelling = ({ reason }: Said) => worthTelling.has(reason)
 const worthTelling = new Set([
   'Converged',
   'TerraformFailed',
+  'StateMissing',
   'ApprovalRequired',
   'ApplyInterrupted',
   'AdoptionFrozen',

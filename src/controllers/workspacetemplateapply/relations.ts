@@ -1,10 +1,11 @@
 // Whom an apply names: its template, other applies, Secrets and ConfigMaps, its Workspace; and how it is found by them. Pure.
-import { annotations } from '../../api/keys.ts'
-import { beside, type Key, keyOf, referredBy, tellKey } from '../../api/resource.ts'
+import { clusterNameLabel } from '../../api/contract.ts'
+import { annotations, labels } from '../../api/keys.ts'
+import { apiVersionOf, beside, type Key, keyOf, referredBy, tellKey } from '../../api/resource.ts'
 import { type WorkspaceAPI, type WorkspaceGroup, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
-import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Indexes } from '../../runtime/store.ts'
-import { workspaceNameOf } from '../../terraform/identity.ts'
+import { applyLabelOf, workspaceNameOf } from '../../terraform/identity.ts'
 
 type Apply = WorkspaceTemplateApply
 
@@ -45,11 +46,16 @@ export const byUse = 'use'
 export const bySecret = 'secret'
 export const byConfigMap = 'configmap'
 export const byWorkspace = 'workspace'
+export const ofOneCluster = 'cluster' // by the Cluster that its label names
 
 // Shared by everybody who watches applies: the cache wants one index of a name.
 export const applyIndexes: Indexes<Apply> = {
   [byTemplate]: (apply) => [tellKey(templateOf(apply))],
   [byUse]: (apply) => usedKeys(apply).map(tellKey),
+  [ofOneCluster]: (apply) => {
+    const name = apply.metadata.labels?.[clusterNameLabel]
+    return name === undefined ? [] : [tellKey(beside(apply, name))]
+  },
   [bySecret]: (apply) => {
     const { variablesFrom = [], waitForSecrets = [] } = apply.spec
     const own = variablesFrom.flatMap(({ secret }) => (secret ? [secret.name] : []))
@@ -87,4 +93,16 @@ export function namesakeOf({ name, namespace }: Key): Key {
 
 function unique<T>(values: readonly T[]): readonly T[] {
   return [...new Set(values)]
+}
+
+// What is on a Secret that is made for it, and says whose it is.
+export function marksOf({ kind, metadata }: WorkspaceTemplateApply) {
+  const { uid = '', name } = metadata
+  const key = keyOf({ metadata })
+  const apiVersion = apiVersionOf(WorkspaceTemplateApply)
+  return {
+    labels: { [labels.apply]: applyLabelOf(key) },
+    annotations: { [annotations.apply]: tellKey(key) },
+    ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+  }
 }

@@ -1,14 +1,15 @@
 // The Secret with the variables that must not be in a Workspace, one key for each revision that an engine may still read. Pure.
-import { annotations, holdFinalizer, labels } from '../../api/keys.ts'
+import { annotations, holdFinalizer } from '../../api/keys.ts'
 import { Secret } from '../../api/neighbours.ts'
 import { isWithin } from '../../api/record.ts'
-import { apiVersionOf, beside, keyOf, type ObjectMeta, tellKey } from '../../api/resource.ts'
+import { beside, keyOf, type ObjectMeta, tellKey } from '../../api/resource.ts'
 import { type Sealed, seal } from '../../api/sealed.ts'
-import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect } from '../../runtime/plan.ts'
-import { applyLabelOf, varsSecretOf } from '../../terraform/identity.ts'
+import { varsSecretOf } from '../../terraform/identity.ts'
 import { type Rendered, varsKeyOf } from '../../terraform/render.ts'
 import { valuesIn } from '../../terraform/secretvalues.ts'
+import { marksOf } from './relations.ts'
 import type { Seen } from './seen.ts'
 
 const saltKey = 'salt'
@@ -39,28 +40,46 @@ export function keepSecretVars(
     ...(secretVars && { [varsKeyOf(revision)]: encoded(secretVars.open()) }),
     [saltKey]: encoded(salt.open()),
   }
+  const wanted = wish(apply, secret, data)
   const isSame =
-    isWithin(data, secret?.data) &&
-    Object.keys(secret?.data ?? {}).every((key) => key in data) &&
-    secret?.metadata.finalizers?.includes(holdFinalizer)
-  return isSame ? [] : [{ do: 'apply', resource: Secret, object: wish(apply, secret, data) }]
+    secret !== undefined &&
+    isWithin(data, secret.data) &&
+    Object.keys(secret.data ?? {}).every((key) => key in data) &&
+    isMarked(wanted, secret)
+  return isSame ? [] : [{ do: 'apply', resource: Secret, object: wanted }]
 }
+
+// All that says whose it is, and holds it, is still on it.
+function isMarked({ metadata: wanted }: Secret, { metadata }: Secret): boolean {
+  const { labels: marks, annotations: notes, ownerReferences: owners = [] } = wanted
+  const isOwned = owners.every(({ uid }) =>
+    metadata.ownerReferences?.some((each) => each.controller && each.uid === uid),
+  )
+  const isHeld = metadata.finalizers?.includes(holdFinalizer) === true
+  return isOwned && isHeld && isWithin({ labels: marks, annotations: notes }, metadata)
+}
+
+// One that merely has the name is none of our business. Of one that was stripped of our note, its owner still tells, or the API server's
+// book of who wrote it.
+export function isSecretOf({ metadata: own }: WorkspaceTemplateApply, { metadata }: Secret): boolean {
+  const named = metadata.annotations?.[annotations.apply]
+  if (named !== undefined) return named === tellKey(keyOf({ metadata: own }))
+  const isOwned = metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === own.uid)
+  return isOwned === true || metadata.managedFields?.some(({ manager }) => manager === writer) === true
+}
+
+const writer = 'capt-workspacetemplateapply'
 
 function wish(
   apply: WorkspaceTemplateApply,
   secret: Secret | undefined,
   data: Readonly<Record<string, string>>,
 ): Secret {
-  const { uid = '', name } = apply.metadata
   const metadata: ObjectMeta = {
     ...beside(apply, varsSecretOf(apply.metadata)),
     ...(secret?.metadata.uid !== undefined && { uid: secret.metadata.uid }),
-    labels: { [labels.apply]: applyLabelOf(keyOf(apply)) },
-    annotations: { [annotations.apply]: tellKey(keyOf(apply)) },
+    ...marksOf(apply),
     finalizers: [holdFinalizer],
-    ownerReferences: [
-      { apiVersion: apiVersionOf(WorkspaceTemplateApply), kind: apply.kind, name, uid, controller: true },
-    ],
   }
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data }
 }

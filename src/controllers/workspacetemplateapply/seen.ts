@@ -6,11 +6,15 @@ import type { Workspace, WorkspaceAPI } from '../../api/workspace.ts'
 import type { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Found } from '../../terraform/render.ts'
+import type { StateHome } from '../../terraform/statehome.ts'
 import type { Dependency } from './dependencies.ts'
+import type { Pause } from './pause.ts'
 
 export interface Seen {
   readonly apply: WorkspaceTemplateApply
   readonly now: Date
+  readonly pause: Pause
+  readonly isAskedFor: boolean // a CAPTCluster or CAPTControlPlane is there that asks for it
   readonly template: WorkspaceTemplate | undefined
   readonly where: Where | Nowhere
   readonly isNamespaceLeaving: boolean // asked only when it matters
@@ -21,6 +25,10 @@ export interface Seen {
   readonly found: ReadonlyMap<string, Found> // by the name of the variable
   readonly secret: Secret | undefined // with the variables that must not be in a Workspace, and the salt
   readonly isSecretTaken: boolean // there is one of that name which is not of this apply
+  readonly luggage: Pick<Secret, 'metadata'> | undefined // in which its state is moved to another cluster; never its bytes
+  readonly isLuggageBarred: boolean // one of that name is not of this apply, or none can be made in a namespace that goes
+  readonly isLuggageLost: boolean // it had one, for it had a Workspace, and neither is here, or nobody can tell that it is the one
+  readonly home: StateHome | undefined // of the state, where Crossplane keeps it; asked only when it matters
   readonly salt: Sealed // of that Secret, or a new one
   readonly isCrossNamespaceAllowed: boolean
 }

@@ -2,15 +2,17 @@
 import { annotations, labels } from '../../api/keys.ts'
 import { keyOf, tellKey } from '../../api/resource.ts'
 import type { Workspace } from '../../api/workspace.ts'
-import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { applyLabelOf } from '../../terraform/identity.ts'
-import type { Where } from './seen.ts'
+import { luggageOn } from '../../terraform/luggage.ts'
+import type { Seen, Where } from './seen.ts'
+import { beforeOf } from './stillness.ts'
 
 export type Standing =
   | { readonly is: 'absent' }
   | { readonly is: 'ours' | 'frozen' | 'foreign'; readonly workspace: Workspace } // frozen: ours to adopt, and nobody has said that we may
 
-export function standingOf(apply: WorkspaceTemplateApply, { workspace, isRecorded }: Where): Standing {
+export function standingOf(seen: Pick<Seen, 'apply' | 'luggage'>, { workspace, isRecorded }: Where): Standing {
+  const { apply } = seen
   if (!workspace) return { is: 'absent' }
   const { annotations: notes = {}, labels: marks = {} } = workspace.metadata
   const named = notes[annotations.apply]
@@ -19,7 +21,15 @@ export function standingOf(apply: WorkspaceTemplateApply, { workspace, isRecorde
   const isUnclaimed = named === undefined && marks[labels.apply] === undefined
   const isOurs = isNamed || (isLabelled && named === undefined) || (isUnclaimed && isRecorded)
   if (!isOurs) return { is: 'foreign', workspace }
-  const isManaged = notes[annotations.revision] !== undefined
+  const isManaged = notes[annotations.revision] !== undefined && !wasLeft(seen, workspace)
   const mayAdopt = apply.metadata.annotations?.[annotations.adopt] === 'approved'
   return { is: isManaged || mayAdopt ? 'ours' : 'frozen', workspace }
+}
+
+// A move has left it here when another apply of that name was moved away: what it built is looked after elsewhere. One that comes back brings
+// along what is known of its state.
+export function wasLeft({ apply, luggage }: Pick<Seen, 'apply' | 'luggage'>, workspace: Workspace): boolean {
+  const before = beforeOf(workspace)
+  const isBack = luggage !== undefined && luggageOn(luggage.metadata) !== undefined
+  return before !== undefined && before.apply !== apply.metadata.uid && !isBack
 }

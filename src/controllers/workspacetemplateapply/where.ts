@@ -1,7 +1,7 @@
 // Finds where the Workspace of an apply is, or is to be: in which API, under which name, on which state.
 import { annotations } from '../../api/keys.ts'
-import { CustomResourceDefinition } from '../../api/neighbours.ts'
-import { keyOf, resourceName, tellKey } from '../../api/resource.ts'
+import { CustomResourceDefinition, Secret } from '../../api/neighbours.ts'
+import { beside, keyOf, resourceName, tellKey } from '../../api/resource.ts'
 import {
   crossplane,
   packageOf,
@@ -14,7 +14,9 @@ import type { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Settings } from '../../runtime/settings.ts'
-import { externalNameOf, workspaceNameOf } from '../../terraform/identity.ts'
+import { externalNameOf, stateSecretNameOf, workspaceNameOf } from '../../terraform/identity.ts'
+import { type Luggage, luggageOn } from '../../terraform/luggage.ts'
+import { commandToApply } from '../../terraform/word.ts'
 import { chooseEngine } from './engines.ts'
 import { recordedOn, workspaceKey } from './relations.ts'
 import type { Nowhere, Where } from './seen.ts'
@@ -35,8 +37,8 @@ export function whereIs(
   const place = (api: WorkspaceAPI, name: string): Place | Nowhere => {
     const crd = crdOf(api)
     const workspace = read.get(api.workspace, workspaceKey(api, apply, name))
-    const externalName = externalNameFor(api, apply, name, workspace)
-    if (externalName === undefined) return { is: 'none', reason: 'StateMissing', message: notProven }
+    const externalName = externalNameFor(api, apply, name, workspace, luggageOf(read, apply))
+    if (externalName === undefined) return { is: 'none', reason: 'StateMissing', message: notProven(apply) }
     return {
       is: 'known',
       api,
@@ -70,25 +72,38 @@ function isEstablished(crd: CustomResourceDefinition | undefined): boolean {
   return crd?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
 }
 
-const notProven =
-  'annotations of the apply name a Workspace or a state outside of its namespace, and nothing proves that they were ever its own: remove them'
+function notProven({ metadata }: Apply): string {
+  const so = commandToApply(metadata, annotations.adopt, 'approved')
+  return `annotations of the apply name a Workspace or a state outside of its namespace, and nothing proves that they were ever its own: remove them, or, if its state came along, say that they were: ${so}`
+}
+
+// What is known of the state that came along from another cluster.
+function luggageOf(read: Read, apply: Apply): Luggage | undefined {
+  const secret = read.get(Secret, beside(apply, stateSecretNameOf(apply.metadata)))
+  return secret && luggageOn(secret.metadata)
+}
 
 // The state is found by it: what an adopted Workspace had it keeps, also when that has to be made again. Undefined: it would be
-// a state that may well be somebody else's, for anybody who may write an apply can write its annotations.
+// a state that may well be somebody else's, for anybody who may write an apply can write its annotations, and the Secret that its state is moved
+// in. But where that has the state in it, no other is taken in its place; where it is elsewhere, a user has to say so.
 function externalNameFor(
   api: WorkspaceAPI,
   apply: Apply,
   name: string,
   workspace: Workspace | undefined,
+  luggage: Luggage | undefined,
 ): string | undefined {
   const { namespace = '', annotations: notes = {} } = apply.metadata
   const isUsual = name === workspaceNameOf(api, keyOf(apply))
   const isOwn = (each: string) => each === apply.status?.workspaceName || each.startsWith(`${namespace}.`)
   const { [crossplane.externalName]: told, [annotations.apply]: owner } = workspace?.metadata.annotations ?? {}
   const isNamed = owner === tellKey(keyOf(apply)) // by the Workspace itself, which tenants cannot write
-  if (!isUsual && !api.isNamespaced && !isNamed && !isOwn(name)) return undefined
-  if (told !== undefined) return told
   const kept = notes[annotations.externalName] ?? (isUsual ? undefined : name)
+  const isProven =
+    luggage?.backend === 'kubernetes' ? luggage.lineage !== undefined : notes[annotations.adopt] === 'approved'
+  const cameAlong = luggage?.group === api.group && luggage.externalName === kept && isProven
+  if (!isUsual && !api.isNamespaced && !isNamed && !isOwn(name) && !cameAlong) return undefined
+  if (told !== undefined) return told
   if (kept === undefined) return externalNameOf(keyOf(apply))
-  return isOwn(kept) ? kept : undefined
+  return isOwn(kept) || cameAlong ? kept : undefined
 }

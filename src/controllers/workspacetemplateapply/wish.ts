@@ -7,7 +7,7 @@ import { crossplane, type ManagementPolicy, type Workspace, type WorkspaceSpec }
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Effect } from '../../runtime/plan.ts'
 import { applyLabelOf } from '../../terraform/identity.ts'
-import { isAllowed, withoutDelete } from '../../terraform/policies.ts'
+import { isAllowed, isOrphan, orphaned } from '../../terraform/policies.ts'
 import type { Rendered } from '../../terraform/render.ts'
 import { workspaceKey } from './relations.ts'
 import type { Where } from './seen.ts'
@@ -19,8 +19,8 @@ const passedOn = [annotations.approve, annotations.unlock, annotations.rollback]
 
 export function wishOf(apply: Apply, where: Where, rendered: Rendered): Workspace {
   const { api, name, externalName } = where
-  const { annotations: notes = {}, labels: marks = {} } = apply.metadata
-  const cluster = marks[clusterNameLabel]
+  const { annotations: notes = {} } = apply.metadata
+  const cluster = clusterOf(apply, where)
   const said = Object.entries(notes).filter(([key]) => passedOn.some((each) => each === key))
   return {
     apiVersion: apiVersionOf(api.workspace),
@@ -46,10 +46,16 @@ export function wishOf(apply: Apply, where: Where, rendered: Rendered): Workspac
 
 // How changes that destroy are held. Our engine holds those plans. Crossplane cannot: there, for those who ask for it, every
 // change is held by taking the right to update away.
-export function guardOf({ metadata, spec }: Apply, { isCrossplane }: Where): 'plan' | 'policies' | undefined {
-  if (isCrossplane) return spec.destructiveChanges === 'Hold' ? 'policies' : undefined
-  const ofCluster = metadata.labels?.[clusterNameLabel] === undefined ? 'Allow' : 'Hold'
-  return (spec.destructiveChanges ?? ofCluster) === 'Hold' ? 'plan' : undefined
+export function guardOf(apply: Apply, where: Where): 'plan' | 'policies' | undefined {
+  const { destructiveChanges } = apply.spec
+  if (where.isCrossplane) return destructiveChanges === 'Hold' ? 'policies' : undefined
+  const usual = clusterOf(apply, where) === undefined ? 'Allow' : 'Hold'
+  return (destructiveChanges ?? usual) === 'Hold' ? 'plan' : undefined
+}
+
+// Which Cluster it is for. Who strips an apply of its labels must not take the guard from what it built: its Workspace still knows.
+function clusterOf({ metadata: { labels: marks = {} } }: Apply, { workspace }: Where): string | undefined {
+  return marks[clusterNameLabel] ?? marks[labels.cluster] ?? workspace?.metadata.labels?.[labels.cluster]
 }
 
 // Whether this revision may be carried out under such a guard: the first ever, and one that was approved until it is done.
@@ -108,11 +114,17 @@ function strayIn(wish: Workspace, workspace: Workspace): JsonRecord {
   const fields = fieldsThatCount.filter((name) => theirs[name] !== undefined && ours[name] === undefined)
   const varmap = ours.varmap ? surplus(ours.varmap, theirs.varmap ?? {}) : {}
   const forProvider = { ...nulls(fields), ...(Object.keys(varmap).length > 0 && { varmap }) }
+  // What is so because of a pause goes with it.
+  const isReadied = workspace.metadata.annotations?.[annotations.moved] !== undefined
   const isRestricted = (spec: Omit<WorkspaceSpec, 'forProvider'>) => !isWithin(spec.managementPolicies ?? ['*'], ['*'])
   const spec = {
     ...(Object.keys(forProvider).length > 0 && { forProvider }),
-    ...(isRestricted(theirSpec) && ourSpec.managementPolicies === undefined && { managementPolicies: null }),
-    ...(theirSpec.deletionPolicy === 'Orphan' && ourSpec.deletionPolicy === undefined && { deletionPolicy: null }),
+    ...(!isReadied &&
+      isRestricted(theirSpec) &&
+      ourSpec.managementPolicies === undefined && { managementPolicies: null }),
+    ...(!isReadied &&
+      theirSpec.deletionPolicy === 'Orphan' &&
+      ourSpec.deletionPolicy === undefined && { deletionPolicy: null }),
   }
   const notes = [...passedOn, annotations.guard].filter(
     (key) => workspace.metadata.annotations?.[key] !== undefined && wish.metadata.annotations?.[key] === undefined,
@@ -159,21 +171,28 @@ export function differencesOf(wish: Workspace, workspace: Workspace): readonly s
   ].toSorted()
 }
 
-// Whether what it built is left when it goes.
-export function isOrphan({ api }: Where, { spec: { managementPolicies, deletionPolicy } }: Workspace): boolean {
-  return api.isNamespaced ? !isAllowed(managementPolicies, 'Delete') : deletionPolicy === 'Orphan'
-}
-
 // In one write: an engine never sees it without our hold and with the right to destroy.
-export function letGo(where: Where, workspace: Workspace): readonly Effect[] {
-  const { api } = where
+export function letGo({ api }: Where, workspace: Workspace): readonly Effect[] {
   const finalizers = workspace.metadata.finalizers ?? []
-  if (isOrphan(where, workspace) && !finalizers.includes(holdFinalizer)) return []
-  const spec = api.isNamespaced
-    ? { managementPolicies: withoutDelete(workspace.spec.managementPolicies) }
-    : { deletionPolicy: 'Orphan' }
+  if (isOrphan(api, workspace.spec) && !finalizers.includes(holdFinalizer)) return []
+  const spec = orphaned(api, workspace.spec)
   const change = { spec, metadata: { finalizers: finalizers.filter((each) => each !== holdFinalizer) } }
   return [{ do: 'patch', resource: api.workspace, object: workspace, change }]
+}
+
+// What says whose it is, and holds it, also where there is nothing else to ask for: who took it off must not find a Workspace that is
+// destroyed with all it built.
+export function hold(apply: Apply, where: Where, workspace: Workspace): readonly Effect[] {
+  const { labels: marks = {}, annotations: notes = {}, finalizers = [] } = workspace.metadata
+  const cluster = clusterOf(apply, where)
+  const wanted = {
+    labels: { [labels.apply]: applyLabelOf(keyOf(apply)), ...(cluster !== undefined && { [labels.cluster]: cluster }) },
+    annotations: { [annotations.apply]: tellKey(keyOf(apply)) },
+  }
+  const isHeld = finalizers.includes(holdFinalizer)
+  if (isHeld && isWithin(wanted, { labels: marks, annotations: notes })) return []
+  const change = { metadata: { ...wanted, ...(!isHeld && { finalizers: [...finalizers, holdFinalizer] }) } }
+  return [{ do: 'patch', resource: where.api.workspace, object: workspace, change }]
 }
 
 export function release({ api }: Where, workspace: Workspace): readonly Effect[] {

@@ -1,0 +1,101 @@
+// Who else keeps an apply still: its Cluster, and whoever asks for it. They are found though the apply was stripped of all that names
+// them, and they wake it. It decides nothing.
+import { CAPTCluster } from '../../api/captcluster.ts'
+import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { clusterNameLabel, pausedAnnotation } from '../../api/contract.ts'
+import { annotations } from '../../api/keys.ts'
+import { Cluster } from '../../api/neighbours.ts'
+import { beside, type Key, type KubeObject, keyOf, tellKey } from '../../api/resource.ts'
+import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
+import type { Read } from '../../runtime/cache.ts'
+import { mapped, type Source } from '../../runtime/controller.ts'
+import type { Indexes } from '../../runtime/store.ts'
+import { networkApplyName } from '../captcluster/vpc.ts'
+import { sortOut } from '../childapply.ts'
+import { eksApplyName } from '../controlplane/eks.ts'
+import { namedBy, ownerClusterOf, ownerKeyOf, wokenByCluster } from '../ownercluster.ts'
+import { pausedByCluster, pausedByItself } from '../pause.ts'
+import { ofOneCluster } from './relations.ts'
+
+type Apply = WorkspaceTemplateApply
+
+export interface Pause {
+  readonly by: readonly string[] // as people are told; none: only its own word counts
+  readonly isKept: boolean // on its Workspace, when it goes on
+}
+
+export function pauseOf(read: Read, apply: Apply): Pause {
+  const asker = askerOf(read, apply)
+  const cluster = clusterOf(read, apply, asker)
+  return {
+    by: [...(cluster ? pausedByCluster(cluster) : leftPaused(apply)), ...(asker ? pausedByItself(asker) : [])],
+    isKept: [apply, asker].some((each) => each?.metadata.annotations?.[annotations.keepPaused] !== undefined),
+  }
+}
+
+// A Cluster that is paused goes only when it is moved away, and what is for it a moment later: that must not go on meanwhile.
+function leftPaused({ metadata, status }: Apply): readonly string[] {
+  const { name, namespace = '', labels = {} } = metadata
+  const cluster = labels[clusterNameLabel]
+  const paused = status?.conditions?.find(({ type }) => type === 'Paused')
+  const who = `Cluster ${namespace}/${cluster}`
+  if (cluster === undefined || paused?.status !== 'True' || !paused.message.startsWith(`${who} `)) return []
+  const goOn = `kubectl label workspacetemplateapply ${name} --namespace ${namespace} ${clusterNameLabel}-`
+  return [`${who} was paused, and is gone; if it was not moved, let it go on: ${goOn}`]
+}
+
+function clusterOf(read: Read, apply: Apply, asker: KubeObject | undefined): Cluster | undefined {
+  const owner = asker && ownerClusterOf(read, asker)
+  if (typeof owner === 'object') return owner
+  const name = apply.metadata.labels?.[clusterNameLabel]
+  return name === undefined ? undefined : read.get(Cluster, beside(apply, name))
+}
+
+// The CAPTCluster or CAPTControlPlane that asks for it.
+export function askerOf(read: Read, apply: Apply): KubeObject | undefined {
+  const key = tellKey(keyOf(apply))
+  const askers = [...read.byIndex(CAPTCluster, byApply, key), ...read.byIndex(CAPTControlPlane, byApply, key)]
+  return askers.find((each) => sortOut(apply, each, ownerKeyOf(each)?.name).apply)
+}
+
+const byApply = 'apply' // index of those who ask for applies: the apply that is theirs
+
+const applyOfNetwork = (network: CAPTCluster) => beside(network, networkApplyName(network))
+const applyOfControlPlane = (controlPlane: CAPTControlPlane) => beside(controlPlane, eksApplyName(controlPlane))
+
+export const networkIndexes: Indexes<CAPTCluster> = { [byApply]: (network) => [tellKey(applyOfNetwork(network))] }
+export const controlPlaneIndexes: Indexes<CAPTControlPlane> = {
+  [byApply]: (controlPlane) => [tellKey(applyOfControlPlane(controlPlane))],
+}
+
+// Only by those who are paused, or were: the others have nothing to say to it. Applies are of use without any of them.
+export const pausing: readonly Source[] = [
+  wokenByCluster((cluster, _, read) =>
+    cluster.spec?.paused ? [...labelled(cluster, read), ...named(cluster, read)] : [],
+  ),
+  mapped<CAPTCluster>(CAPTCluster, (each) => (hasWord(each) ? [applyOfNetwork(each)] : []), {
+    indexes: networkIndexes,
+  }),
+  mapped<CAPTControlPlane>(
+    { ...CAPTControlPlane, isOptional: true },
+    (each) => (hasWord(each) ? [applyOfControlPlane(each)] : []),
+    { indexes: controlPlaneIndexes },
+  ),
+]
+
+function hasWord({ metadata: { annotations: notes = {} } }: KubeObject): boolean {
+  return pausedAnnotation in notes || annotations.keepPaused in notes
+}
+
+function labelled(cluster: Cluster, read: Read): readonly Key[] {
+  return read.keysAt(WorkspaceTemplateApply, ofOneCluster, tellKey(keyOf(cluster)))
+}
+
+function named(cluster: Cluster, read: Read): readonly Key[] {
+  const network = namedBy(read, cluster, 'infrastructureRef', CAPTCluster)
+  const controlPlane = namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane)
+  return [
+    ...(typeof network === 'object' ? [applyOfNetwork(network)] : []),
+    ...(typeof controlPlane === 'object' ? [applyOfControlPlane(controlPlane)] : []),
+  ]
+}
