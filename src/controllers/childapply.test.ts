@@ -7,7 +7,9 @@ const mine = anApply('demo-vpc', network, 'done')
 const ownerless = anApply('demo-vpc', undefined, 'done')
 const of = (...ownerReferences: readonly object[]) => but(ownerless, { metadata: { ownerReferences } })
 const [owner = {}] = mine.metadata.ownerReferences ?? []
-const labelled = (name: string) => ({ metadata: { labels: { 'cluster.x-k8s.io/cluster-name': name } } })
+const note = { 'capt.appthrust.io/revision': 'r' }
+const labelled = (name: string, label = 'capt.appthrust.io/cluster') => ({ metadata: { labels: { [label]: name } } })
+const byUser = (name: string) => labelled(name, 'cluster.x-k8s.io/cluster-name')
 
 describe('whose an apply is', () => {
   test.each<[string, typeof mine, boolean]>([
@@ -23,13 +25,30 @@ describe('whose an apply is', () => {
     ['one of another name', of({ ...owner, name: 'other' }), false],
     ['one of another kind', of({ ...owner, kind: 'CAPTControlPlane' }), false],
     ['one of another group', of({ ...owner, apiVersion: 'x/v1' }), false],
+    ['one that was stripped of all but our note', but(ownerless, { metadata: { annotations: note } }), true],
+    [
+      'one with our note, and for another cluster',
+      but(ownerless, { metadata: { annotations: note, ...labelled('other').metadata } }),
+      false,
+    ],
     ['one that a user made', ownerless, false],
+    ['one that a user made, to be paused with the cluster', but(ownerless, byUser('demo')), false],
     ['one for another cluster', but(ownerless, labelled('other')), false],
+    [
+      'one with our note, of which a user says that it is for another cluster',
+      but(ownerless, { metadata: { annotations: note, ...byUser('other').metadata } }),
+      false,
+    ],
   ])('%s', (_, apply, isOurs) => {
     expect(sortOut(apply, network, 'demo')).toEqual({
       apply: isOurs ? apply : undefined,
       taken: isOurs ? undefined : apply,
     })
+  })
+  test('the one that says so, when its owner was stripped of its own', () => {
+    const stripped = but(ownerless, { metadata: { annotations: note, ...labelled('demo').metadata } })
+    expect(sortOut(stripped, network, undefined).apply).toBe(stripped)
+    expect(sortOut(but(ownerless, labelled('demo')), network, undefined).apply).toBeUndefined()
   })
   test('none', () => {
     expect(sortOut(undefined, network, 'demo')).toEqual({ apply: undefined, taken: undefined })
@@ -48,6 +67,17 @@ describe('how far its last run is', () => {
     ['it is at work, a step further', said('False', 'Planning'), 'running', 'demo-vpc is at work'],
     ['it waits for another', said('False', 'WaitingForWorkspaces'), 'running', ': why'],
     ['it is paused', said('False', 'Paused'), 'running', ': why'],
+    [
+      'it is paused, and asked for a change',
+      but(mine, {
+        metadata: { generation: 2 },
+        status: {
+          conditions: [condition('Ready', 'True', 'Ready'), condition('Paused', 'True', 'Paused', { message: 'by x' })],
+        },
+      }),
+      'running',
+      'waits while it is paused: by x',
+    ],
     ['it may only plan', said('False', 'PlanOnly'), 'running', ': why'],
     ['Terraform failed', said('False', 'TerraformFailed'), 'failed', ': why'],
     ['a variable lacks', said('False', 'MissingVariables'), 'failed', ': why'],

@@ -3,9 +3,20 @@ import { hashOf } from '../api/canonical.ts'
 import { clusterNameLabel, watchFilterLabel } from '../api/contract.ts'
 import { annotations, labels } from '../api/keys.ts'
 import { type JsonRecord, mergePatch } from '../api/record.ts'
-import { apiVersionOf, beside, groupOf, type KubeObject, type OwnerReference, tellObject } from '../api/resource.ts'
+import {
+  apiVersionOf,
+  beside,
+  groupOf,
+  type KubeObject,
+  type OwnerReference,
+  type Resource,
+  resourceName,
+  tellObject,
+  tellRef,
+} from '../api/resource.ts'
 import { applyFailures, applyHolds, WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
 import type { Effect, Ref } from '../runtime/plan.ts'
+import { commandToAnnotate, commandToForget } from '../terraform/word.ts'
 
 type Apply = WorkspaceTemplateApply
 
@@ -15,11 +26,12 @@ export interface Wish {
   readonly cluster?: string // none: it is for more than one
   readonly owner?: KubeObject // none: it outlives whoever asks for it
   readonly watchFilter?: string | undefined // none: that of whoever asks for it
+  readonly notes?: Notes // annotations
   readonly spec: Partial<Apply['spec']> & Pick<Apply['spec'], 'templateRef'>
 }
 
 // The manager that looks after whoever asks is to look after it, too.
-export function ask(subject: KubeObject, { name, cluster, owner, watchFilter, spec }: Wish): Effect {
+export function ask(subject: KubeObject, { name, cluster, owner, watchFilter, notes = {}, spec }: Wish): Effect {
   const { namespace } = subject.metadata
   const filter = watchFilter ?? watchFilterOf(subject)
   const marks = {
@@ -33,7 +45,7 @@ export function ask(subject: KubeObject, { name, cluster, owner, watchFilter, sp
       name,
       ...(namespace !== undefined && { namespace }),
       ...(Object.keys(marks).length > 0 && { labels: marks }),
-      annotations: { [annotations.revision]: hashOf(filter === undefined ? spec : { spec, filter }) }, // wishes can become fewer
+      annotations: { ...notes, [annotations.revision]: hashOf(filter === undefined ? spec : { spec, filter }) }, // wishes can become fewer
       ...(owner && { ownerReferences: [ownedBy(owner)] }),
     },
     spec,
@@ -49,15 +61,20 @@ export function ownedBy({ apiVersion, kind, metadata: { name, uid = '' } }: Kube
   return { apiVersion, kind, name, uid, controller: true }
 }
 
-// An apply of that name may be somebody else's. One without a controller is taken for ours when it says whose cluster it is for:
-// whoever restores a backup may have stripped it of its owner.
+// An apply of that name may be somebody else's. One without a controller is taken for ours when a label or a note of ours is on it, for nobody
+// else writes them: whoever restores a backup may have stripped it of its owner. But never one that says that it is for another cluster.
 function isOf(
-  { metadata: { ownerReferences = [], labels: marks = {} } }: Apply,
+  { metadata: { ownerReferences = [], labels: marks = {}, annotations: notes = {} } }: Apply,
   owner: KubeObject,
-  cluster: string,
+  cluster: string | undefined,
 ): boolean {
   const controller = ownerReferences.find((each) => each.controller)
-  if (!controller) return marks[clusterNameLabel] === cluster
+  const named = [marks[clusterNameLabel], marks[labels.cluster]].filter((each) => each !== undefined)
+  if (!controller && cluster !== undefined && named.some((each) => each !== cluster)) return false
+  if (!controller) {
+    const isLabelled = cluster !== undefined && marks[labels.cluster] === cluster
+    return isLabelled || notes[annotations.revision] !== undefined
+  }
   return (
     controller.kind === owner.kind &&
     controller.name === owner.metadata.name &&
@@ -71,7 +88,8 @@ export interface Found {
   readonly taken: Apply | undefined
 }
 
-export function sortOut(found: Apply | undefined, owner: KubeObject, cluster: string): Found {
+// `cluster` is the owner's; undefined: it was stripped of its own.
+export function sortOut(found: Apply | undefined, owner: KubeObject, cluster: string | undefined): Found {
   return found && isOf(found, owner, cluster) ? { apply: found, taken: undefined } : { apply: undefined, taken: found }
 }
 
@@ -79,27 +97,50 @@ export function refTo(subject: KubeObject, name: string): Ref {
   return { resource: WorkspaceTemplateApply, key: beside(subject, name) }
 }
 
-// It goes, and what it built stays when that is to be.
-export function letGo(apply: Apply, isRetained: boolean): readonly Effect[] {
+// What has to be said to it before it goes: that what it built stays, and what else it is to know, by annotations.
+export function instruct(apply: Apply, isRetained: boolean, notes: Notes = {}): readonly Effect[] {
   const isForgotten = isRetained && !apply.spec.retainOnDelete
-  const at = { resource: WorkspaceTemplateApply, object: apply }
-  return [
-    ...(isForgotten ? [{ do: 'patch', ...at, change: { spec: { retainOnDelete: true } } } as const] : []),
-    ...(apply.metadata.deletionTimestamp === undefined ? [{ do: 'delete', ...at } as const] : []),
-  ]
+  const news = Object.entries(notes).filter(([name, value]) => apply.metadata.annotations?.[name] !== value)
+  if (!isForgotten && news.length === 0) return []
+  const change = {
+    ...(isForgotten && { spec: { retainOnDelete: true } }),
+    ...(news.length > 0 && { metadata: { annotations: Object.fromEntries(news) } }),
+  }
+  return [{ do: 'patch', resource: WorkspaceTemplateApply, object: apply, change }]
+}
+
+// It goes, and what it built stays when that is to be.
+export function letGo(apply: Apply, isRetained: boolean, notes: Notes = {}): readonly Effect[] {
+  const isGoing = apply.metadata.deletionTimestamp !== undefined
+  const remove: Effect = { do: 'delete', resource: WorkspaceTemplateApply, object: apply }
+  return [...instruct(apply, isRetained, notes), ...(isGoing ? [] : [remove])]
+}
+
+type Notes = Readonly<Record<string, string>>
+
+// The last resort, by a user's word: the owner hands it on to its apply.
+export function isForced({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[annotations.forceDelete] === 'true'
 }
 
 export interface Leaving extends Found {
+  readonly resource: Resource // of the owner
   readonly name: string // of the apply
   readonly isRetained: boolean
+  readonly notes?: Notes // for the apply
   readonly finalizers: readonly string[]
 }
 
 // The owner stays until its apply is gone, which stays until its Workspace is.
 export function leave(
-  owner: KubeObject,
-  { name, apply, taken, isRetained, finalizers }: Leaving,
+  owner: Asker,
+  { resource, name, apply, taken, isRetained, notes = {}, finalizers }: Leaving,
 ): { readonly effects: readonly Effect[]; readonly why: string } {
+  const lost = cameWithoutApply(resource, owner, name)
+  if (!apply && lost !== undefined && !isForced(owner)) {
+    const force = commandToAnnotate(resourceName(resource), owner.metadata, annotations.forceDelete, 'true')
+    return { effects: [], why: `${lost}, or leave behind what is there: ${force}` }
+  }
   if (!apply) {
     const onceGone = taken ? [] : [refTo(owner, name)]
     return {
@@ -109,12 +150,49 @@ export function leave(
   }
   const deleting = apply.status?.conditions?.find(({ type }) => type === 'Deleting')
   const told = deleting?.status === 'True' ? deleting.message : ''
-  return { effects: letGo(apply, isRetained), why: `waits for ${tellObject(apply)}: ${told || 'it is told to go'}` }
+  const why = `waits for ${tellObject(apply)}: ${told || 'it is told to go'}`
+  const seen = lost === undefined ? [] : noteNothing(resource, owner)
+  if (!isForced(owner)) return { effects: [...seen, ...letGo(apply, isRetained, notes)], why }
+  const effects = [...seen, ...letGo(apply, isRetained, { ...notes, [annotations.forceDelete]: 'true' })]
+  return { effects: isForced(apply) ? effects : [tellForced(apply), ...effects], why }
+}
+
+// It is here after all, and its going is none to be wondered at.
+function noteNothing(resource: Resource, object: Asker): readonly Effect[] {
+  return [{ do: 'patch', resource, object, change: { metadata: { annotations: { [annotations.workspace]: null } } } }]
+}
+
+function tellForced(apply: Apply): Effect {
+  const { name, namespace = '' } = apply.metadata
+  const where = `kubectl events --namespace ${namespace} --for workspacetemplateapply/${name}`
+  const note = `${tellObject(apply)} is given up, and what it built is left to itself: its events name the Workspace and Terraform's state, see ${where}`
+  return { do: 'tell', type: 'Warning', reason: 'ForceDeleted', note }
 }
 
 // Whether Terraform was ever asked by it, as far as is known: in a move its status is lost.
 export function hasWorkspace({ metadata, status }: Apply): boolean {
   return status?.workspaceName !== undefined || metadata.annotations?.[annotations.workspace] !== undefined
+}
+
+interface Asker extends KubeObject {
+  readonly status?: { readonly workspaceTemplateStatus?: JsonRecord | undefined } | undefined
+}
+
+// Whoever asked for an apply notes where that has its Workspace: its status does not come back from a backup.
+export function noteWorkspace(resource: Resource, asker: Asker, { metadata, status }: Apply): readonly Effect[] {
+  const where = metadata.annotations?.[annotations.workspace]
+  const noted = asker.metadata.annotations?.[annotations.workspace]
+  if (where === undefined || where === noted || status?.workspaceName === undefined) return []
+  const change = { metadata: { annotations: { [annotations.workspace]: where } } }
+  return [{ do: 'patch', resource, object: asker, change }]
+}
+
+// It had an apply that built something, and has never seen one here: a backup may be coming back. Another apply would build it again.
+export function cameWithoutApply(resource: Resource, { metadata, status }: Asker, apply: string): string | undefined {
+  const noted = metadata.annotations?.[annotations.workspace]
+  if (noted === undefined || status?.workspaceTemplateStatus?.['workspaceName'] !== undefined) return undefined
+  const anew = commandToForget(resourceName(resource), metadata, annotations.workspace)
+  return `${tellRef(WorkspaceTemplateApply, beside({ metadata }, apply))} built it (Workspace ${noted}) and did not come back: restore it, or, if nothing of it is left, begin anew with: ${anew}`
 }
 
 // What it asks Terraform for now.
@@ -143,11 +221,14 @@ export function runOf(apply: Apply): Run {
     const why = `${name} is being deleted, and is made again when it is gone`
     return { ...unasked, is: 'failed', reason: 'Deleting', why }
   }
-  const ready = apply.status?.conditions?.find(({ type }) => type === 'Ready')
+  const conditionOf = (about: string) => apply.status?.conditions?.find(({ type }) => type === about)
+  const [ready, paused] = [conditionOf('Ready'), conditionOf('Paused')]
+  const isCurrent = ready && (ready.observedGeneration ?? 0) >= generation
+  if (paused?.status === 'True' && !isCurrent)
+    return { ...unasked, is: 'running', reason: 'Paused', why: `${name} waits while it is paused: ${paused.message}` }
   if (!ready) return running(apply, 'Creating', `${name} is at work`, creationTimestamp)
   const since = ready.status === 'True' ? undefined : ready.lastTransitionTime
-  if ((ready.observedGeneration ?? 0) < generation)
-    return running(apply, 'Applying', `${name} is asked for a change`, since)
+  if (!isCurrent) return running(apply, 'Applying', `${name} is asked for a change`, since)
   if (ready.status === 'True') return { ...unasked, is: 'done', reason: ready.reason, why: '' }
   // How far it is, it tells itself: told here too, each of its steps would be written on all that wait for it.
   const why = work.has(ready.reason) ? `${name} is at work` : `${name}: ${ready.message || ready.reason}`

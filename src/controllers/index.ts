@@ -1,6 +1,7 @@
 // Every controller, by hand.
 import type { Controller } from '../runtime/controller.ts'
 import type { Settings } from '../runtime/settings.ts'
+import { bootstrapConfigController } from './bootstrapconfig/index.ts'
 import { captClusterController } from './captcluster/index.ts'
 import { controlPlaneController } from './controlplane/index.ts'
 import type { Outside } from './controlplane/outside.ts'
@@ -11,6 +12,7 @@ export function controllersOf(settings: Settings, outside: Outside): readonly Co
   return [
     workspaceTemplateController,
     workspaceTemplateApplyController(settings),
+    bootstrapConfigController,
     captClusterController,
     controlPlaneController(outside),
   ]

@@ -16,6 +16,7 @@ import {
   vpcOutputs,
 } from '../../../test/controlplanes.ts'
 import { CAPTCluster } from '../../api/captcluster.ts'
+import { annotations } from '../../api/keys.ts'
 import type { Effect, Plan } from '../../runtime/plan.ts'
 import { decide } from './decide.ts'
 import type { Seen } from './seen.ts'
@@ -57,6 +58,38 @@ describe('while it is to stay', () => {
       seen: seen({ captCluster: but(network, { metadata: { finalizers: [] } }) }),
       says: 'NotProvisioned VPCCreating',
       does: `addFinalizer captcluster, ${ask}`,
+    },
+    {
+      when: 'it came back from a backup, and its apply did not yet',
+      seen: seen({ captCluster: but(network, noted(annotations.workspace, 'tf.m.upbound.io/demo-vpc')) }),
+      says: 'NotProvisioned ApplyMissing',
+      does: 'tell ApplyMissing',
+    },
+    {
+      when: 'its apply came back as well',
+      seen: seen({
+        captCluster: but(network, noted(annotations.workspace, 'tf.m.upbound.io/demo-vpc')),
+        apply: aVpc('new'),
+      }),
+      says: 'NotProvisioned VPCCreating',
+      does: ask,
+    },
+    {
+      when: 'its apply was deleted by hand',
+      seen: seen({
+        captCluster: but(network, {
+          ...noted(annotations.workspace, 'tf.m.upbound.io/demo-vpc'),
+          status: { workspaceTemplateStatus: { workspaceName: 'demo-vpc' } },
+        }),
+      }),
+      says: 'NotProvisioned VPCCreating',
+      does: ask,
+    },
+    {
+      when: 'its apply has a Workspace',
+      seen: seen({ apply: but(aVpc('running'), noted(annotations.workspace, 'tf.m.upbound.io/demo-vpc')) }),
+      says: 'NotProvisioned VPCCreating',
+      does: `patch CAPTCluster team/demo, ${ask}`,
     },
     { when: 'nothing was built yet', seen: unbuilt, says: 'NotProvisioned VPCCreating', does: ask },
     {
@@ -285,8 +318,22 @@ describe('what Terraform is asked for', () => {
       templateRef: spec.vpcTemplateRef,
       providerConfigRef: spec.providerConfigRef,
       destructiveChanges: 'Hold',
+      writeConnectionSecretToRef: { name: 'demo-vpc-connection' },
       retainOnDelete: true,
     })
+  })
+
+  const outputsIn = (name: string) => but(aVpc('done'), { spec: { writeConnectionSecretToRef: { name } } })
+  test.each<[string, Partial<Seen>, object | undefined]>([
+    [
+      'a Secret that is called after the Cluster, not after what a topology calls the network',
+      { captCluster: but(network, { metadata: { name: 'demo-x7k2p' } }) },
+      { name: 'demo-vpc-connection' },
+    ],
+    ['the Secret that they are in already', { apply: outputsIn('elsewhere') }, { name: 'elsewhere' }],
+    ['where they are, when nobody has said so', { apply: aVpc('done') }, undefined],
+  ])('with its outputs in %s', (_, differently, expected) => {
+    expect(wishOf(decide({ ...unbuilt, ...differently })).spec['writeConnectionSecretToRef']).toEqual(expected)
   })
 
   test.each<[string, Partial<Seen>, string]>([
@@ -304,6 +351,11 @@ describe('what Terraform is asked for', () => {
     expect(wishOf(decide(seen(more))).spec['variables']).toMatchObject({ cluster_name: name })
   })
 
+  test('with a VPC called after the Cluster, whatever a topology calls the network', () => {
+    const captCluster = but(network, { metadata: { name: 'demo-x7k2p' } })
+    expect(wishOf(decide(seen({ captCluster }))).spec['variables']).toMatchObject({ vpc_name: 'demo-vpc' })
+  })
+
   test('in the account where it is, whatever is wanted later', () => {
     const captCluster = but(known, { spec: { providerConfigRef: acme } })
     expect(wishOf(decide({ ...built, captCluster })).spec).not.toHaveProperty('providerConfigRef')
@@ -319,11 +371,12 @@ describe('what Terraform is asked for', () => {
 })
 
 describe('whether it stays when it is deleted', () => {
+  const givenUp = { annotations: { 'capt.appthrust.io/force-delete': 'true' } }
   const [f, t] = [false, true]
   test.each<{
     own: boolean
     old?: boolean
-    cp: boolean | 'going' | 'goingToStay' | 'gone'
+    cp: boolean | 'going' | 'goingToStay' | 'givenUp' | 'gone'
     apply: boolean
     stays: boolean
   }>([
@@ -338,17 +391,25 @@ describe('whether it stays when it is deleted', () => {
     { own: f, cp: 'gone', apply: f, stays: f },
     { own: f, cp: 'gone', apply: t, stays: t }, // only the apply knows
     { own: t, cp: 'gone', apply: f, stays: t },
+    { own: f, cp: 'givenUp', apply: f, stays: t }, // what is left to itself needs its network
   ])('asked here: $own, on the control plane: $cp, on the apply: $apply', ({ own, old, cp, apply, stays }) => {
     const retains = but(controlPlane, { spec: { retainOnDelete: cp === true || cp === 'goingToStay' } })
     const given: Seen = {
       ...built,
       captCluster: but(known, { spec: { retainOnDelete: own, ...(old && { retainVpcOnDelete: old }) } }),
-      controlPlane: cp === 'gone' ? 'missing' : typeof cp === 'boolean' ? retains : but(retains, gone),
+      controlPlane:
+        cp === 'gone'
+          ? 'missing'
+          : typeof cp === 'boolean'
+            ? retains
+            : but(retains, { metadata: { ...gone.metadata, ...(cp === 'givenUp' && givenUp) } }),
       apply: apply ? retainedApply : aVpc('done'),
     }
     expect(wishOf(decide(given)).spec['retainOnDelete']).toBe(stays)
     const leaving = decide({ ...given, captCluster: but(given.captCluster, gone) })
-    expect(doesOf(leaving)).toBe(stays && !apply ? letGo : 'delete demo-vpc')
+    const isAlone = cp === 'gone'
+    const deeds = [...(stays && !apply ? ['patch demo-vpc'] : []), ...(isAlone ? ['delete demo-vpc'] : [])]
+    expect(doesOf(leaving)).toBe(deeds.join(', '))
   })
 
   test('one whose control plane is not ours may be told to stay, and to go again', () => {
@@ -378,18 +439,99 @@ describe('when it leaves', () => {
     },
   })
   const free = 'removeFinalizer captcluster'
+  const backed = but(going, noted(annotations.workspace, 'tf.m.upbound.io/demo-vpc'))
+  const alone: Seen = { ...built, captCluster: going, controlPlane: 'missing' }
+  const forced = but(going, { metadata: { annotations: { 'capt.appthrust.io/force-delete': 'true' } } })
   test.each<{ when: string; seen: Seen; says: string; does: string }>([
     {
       when: 'its apply is there',
-      seen: { ...built, captCluster: going },
+      seen: alone,
       says: 'waits for WorkspaceTemplateApply team/demo-vpc: it is told to go',
       does: 'delete demo-vpc',
+    },
+    {
+      when: 'a control plane that stays is in it',
+      seen: { ...built, captCluster: going },
+      says: 'waits for CAPTControlPlane team/demo, which is in this network and stays: delete the Cluster, or that first',
+      does: '',
+    },
+    {
+      when: 'a control plane is in it, and its VPC is none of ours',
+      seen: {
+        ...built,
+        captCluster: but(going, { spec: { vpcTemplateRef: undefined, existingVpcId: 'vpc-0123456789abcdef0' } }),
+        apply: undefined,
+      },
+      says: 'waits for CAPTControlPlane team/demo, which is in this network and stays: delete the Cluster, or that first',
+      does: '',
+    },
+    {
+      when: 'a control plane that goes is in it',
+      seen: { ...built, captCluster: going, controlPlane: but(controlPlane, gone) },
+      says: 'waits for CAPTControlPlane team/demo, which is in this network and goes first',
+      does: '',
+    },
+    {
+      when: 'its Cluster is gone, and a control plane is in it',
+      seen: { ...built, captCluster: going, cluster: 'gone' },
+      says: 'waits for CAPTControlPlane team/demo, which is in this network and stays: delete the Cluster, or that first',
+      does: '',
+    },
+    {
+      when: 'another provider looks after the control plane',
+      seen: { ...alone, controlPlane: undefined },
+      says: 'waits for WorkspaceTemplateApply team/demo-vpc: it is told to go',
+      does: 'delete demo-vpc',
+    },
+    {
+      when: 'a control plane is in it, but nothing was built',
+      seen: seen({ captCluster: going }),
+      says: 'everything is gone',
+      does: free,
+    },
+    {
+      when: 'it is forced, whatever is in it',
+      seen: { ...built, captCluster: forced },
+      says: 'waits for WorkspaceTemplateApply team/demo-vpc: it is told to go',
+      does: 'tell ForceDeleted, patch demo-vpc, delete demo-vpc',
+    },
+    {
+      when: 'it is forced, as its apply knows',
+      seen: {
+        ...built,
+        captCluster: forced,
+        apply: but(word, { metadata: { annotations: forced.metadata.annotations } }),
+      },
+      says: 'waits for WorkspaceTemplateApply team/demo-vpc: demo-eks uses it',
+      does: '',
     },
     {
       when: 'its apply goes',
       seen: { ...built, captCluster: going, apply: word },
       says: 'waits for WorkspaceTemplateApply team/demo-vpc: demo-eks uses it',
       does: '',
+    },
+    {
+      when: 'it came back from a backup without its apply',
+      seen: seen({ captCluster: backed }),
+      says: `WorkspaceTemplateApply team/demo-vpc built it (Workspace tf.m.upbound.io/demo-vpc) and did not come back: restore it, or, if nothing of it is left, begin anew with: kubectl annotate captclusters.infrastructure.cluster.x-k8s.io demo --namespace team ${annotations.workspace}-, or leave behind what is there: kubectl annotate captclusters.infrastructure.cluster.x-k8s.io demo --namespace team --overwrite ${annotations.forceDelete}=true`,
+      does: '',
+    },
+    {
+      when: 'it came back without its apply, and is forced',
+      seen: seen({
+        captCluster: but(backed, {
+          metadata: { annotations: { ...backed.metadata.annotations, [annotations.forceDelete]: 'true' } },
+        }),
+      }),
+      says: 'everything is gone',
+      does: free,
+    },
+    {
+      when: 'it just came back, with its apply',
+      seen: { ...alone, captCluster: backed },
+      says: 'waits for WorkspaceTemplateApply team/demo-vpc: it is told to go',
+      does: 'patch CAPTCluster team/demo, delete demo-vpc',
     },
     { when: 'its apply is gone', seen: seen({ captCluster: going }), says: 'everything is gone', does: free },
     {
@@ -413,7 +555,7 @@ describe('when it leaves', () => {
     {
       when: 'it is paused',
       seen: { ...built, captCluster: going, cluster: paused },
-      says: 'waits while it is paused',
+      says: 'waits while it is paused: Cluster team/demo is paused (spec.paused)',
       does: '',
     },
     {

@@ -7,9 +7,20 @@ import { tellObject } from '../../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { type Effect, idle, type Plan, stageOf, wakeAfter } from '../../runtime/plan.ts'
 import { settledAccount } from '../account.ts'
-import { leave, letGo, noFailure, oldStatusOf, runOf } from '../childapply.ts'
+import {
+  cameWithoutApply,
+  instruct,
+  isForced,
+  leave,
+  letGo,
+  noFailure,
+  noteWorkspace,
+  oldStatusOf,
+  runOf,
+} from '../childapply.ts'
 import { news } from '../news.ts'
 import { tellGone, tellMissing } from '../ownercluster.ts'
+import { tellPause } from '../pause.ts'
 import type { Seen } from './seen.ts'
 import { askForVpc, isRetained, networkApplyName, tellRetained } from './vpc.ts'
 
@@ -28,8 +39,9 @@ export function decide(seen: Seen): Plan {
     case 'ownerless':
       return waiting('waits until Cluster API makes a Cluster its owner: name it in spec.infrastructureRef of one')
     case 'paused': {
-      const said = isLeaving ? [say('Deleting', 'Deleting', 'waits while it is paused')] : []
-      return { effects: [], conditions: [say('Paused', 'Paused'), ...said], others: 'stay', wake: 'onChange' }
+      const why = tellPause(captCluster, cluster)
+      const said = isLeaving ? [say('Deleting', 'Deleting', `waits while it is paused: ${why}`)] : []
+      return { effects: [], conditions: [say('Paused', 'Paused', why), ...said], others: 'stay', wake: 'onChange' }
     }
     case 'leaving':
       return leaving(seen)
@@ -106,7 +118,12 @@ function built(seen: Seen, cluster: Cluster, templateRef: { readonly name: strin
     const message = `${tellObject(taken)} is not of this network, and is left alone: delete it, or make a CAPTCluster of another name`
     return { effects: [], vpc: say('VPCReady', 'VPCCreationFailed', message), vpcId: undefined }
   }
-  if (apply) return { effects: [askForVpc(seen, cluster, templateRef)], ...told(seen, apply) }
+  if (apply) {
+    const noted = noteWorkspace(CAPTCluster, seen.captCluster, apply)
+    return { effects: [...noted, askForVpc(seen, cluster, templateRef)], ...told(seen, apply) }
+  }
+  const lost = cameWithoutApply(CAPTCluster, seen.captCluster, networkApplyName(seen.captCluster))
+  if (lost !== undefined) return { effects: [], vpc: say('VPCReady', 'ApplyMissing', lost), vpcId: undefined }
   const waitsMs = controlPlaneMayComeMs(seen)
   if (waitsMs > 0) {
     const message = `waits a moment for what names the cluster in EKS: ${tellMissing(cluster, 'controlPlaneRef')}`
@@ -165,14 +182,29 @@ function zonesOf(azs: readonly string[]): readonly JsonRecord[] {
 }
 
 function leaving(seen: Seen): Plan {
-  const { captCluster } = seen
+  const { captCluster, apply } = seen
+  const lodger = lodgerOf(seen)
+  // Once that is gone, nobody but the apply knows whether the network is to stay.
+  if (lodger !== undefined && (apply || captCluster.spec.existingVpcId !== undefined))
+    return { effects: apply ? instruct(apply, isRetained(seen)) : [], conditions: goes(lodger), wake: 'onChange' }
   const { effects, why } = leave(captCluster, {
     ...seen,
+    resource: CAPTCluster,
     name: networkApplyName(captCluster),
     isRetained: isRetained(seen),
     finalizers: Object.values(finalizer),
   })
   return { effects, conditions: goes(why), wake: 'onChange' }
+}
+
+// What lives in it goes first. The apply would wait for that, too; but once it is told to go it can never be told to stay.
+function lodgerOf({ captCluster, controlPlane, apply }: Seen): string | undefined {
+  if (typeof controlPlane !== 'object' || apply?.metadata.deletionTimestamp !== undefined || isForced(captCluster))
+    return undefined
+  const name = tellObject(controlPlane)
+  return controlPlane.metadata.deletionTimestamp === undefined
+    ? `waits for ${name}, which is in this network and stays: delete the Cluster, or that first`
+    : `waits for ${name}, which is in this network and goes first`
 }
 
 function goes(message: string): readonly Said[] {

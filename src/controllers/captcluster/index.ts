@@ -1,15 +1,14 @@
 // The controller of CAPTClusters: what wakes it, what it writes and what it looks at.
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import { Cluster } from '../../api/neighbours.ts'
-import { type Key, keyOf } from '../../api/resource.ts'
+import { type Key, keyOf, tellKey } from '../../api/resource.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
-import { applies, controller, deletes, gets, itself, mapped, ownerOf } from '../../runtime/controller.ts'
+import { applies, controller, deletes, gets, mapped, ownerOf } from '../../runtime/controller.ts'
 import { accountOfTemplate } from '../account.ts'
 import { refTo, sortOut } from '../childapply.ts'
-import { namedBy, ofCluster, ownerClusterOf, ownerKeyOf } from '../ownercluster.ts'
+import { byCluster, namedBy, ofCluster, ofOneCluster, ownerClusterOf, ownerKeyOf } from '../ownercluster.ts'
 import { decide } from './decide.ts'
 import { networkApplyName } from './vpc.ts'
 
@@ -17,12 +16,12 @@ export const captClusterController = controller({
   name: 'captcluster',
   kind: CAPTCluster,
   wokenBy: [
-    itself(CAPTCluster),
+    mapped(CAPTCluster, (captCluster) => [keyOf(captCluster)], { indexes: ofOneCluster }),
     ownerOf(WorkspaceTemplateApply),
     ofCluster('infrastructureRef'),
     mapped(WorkspaceTemplate, () => []), // it is only looked at
-    // Which names the cluster in EKS, and may want its network retained. Another provider may look after control planes.
-    mapped<CAPTControlPlane>({ ...CAPTControlPlane, isOptional: true }, networkBeside),
+    // Which names the cluster in EKS, may want its network retained, and goes first. Another provider may look after control planes.
+    mapped<CAPTControlPlane>({ ...CAPTControlPlane, isOptional: true }, networkBeside, { indexes: ofOneCluster }),
   ],
   writes: [
     { resource: CAPTCluster, verbs: ['patch'] },
@@ -40,16 +39,22 @@ export const captClusterController = controller({
       cluster,
       accountOfTemplate: vpcTemplateRef && accountOfTemplate(read, captCluster, vpcTemplateRef),
       controlPlane:
-        typeof cluster === 'object' ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane) : 'missing',
-      ...sortOut(found, captCluster, ownerKeyOf(captCluster)?.name ?? ''),
+        typeof cluster === 'object'
+          ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane)
+          : (bereft(read, captCluster) ?? 'missing'),
+      ...sortOut(found, captCluster, ownerKeyOf(captCluster)?.name),
     }
   },
   decide,
 })
 
+// That of the same Cluster, when that is gone.
+function bereft(read: Read, captCluster: CAPTCluster): CAPTControlPlane | undefined {
+  const key = ownerKeyOf(captCluster)
+  return key && read.byIndex(CAPTControlPlane, byCluster, tellKey(key))[0]
+}
+
 function networkBeside(controlPlane: CAPTControlPlane, _: unknown, read: Read): readonly Key[] {
   const key = ownerKeyOf(controlPlane)
-  const cluster = key && read.get(Cluster, key)
-  const network = cluster && namedBy(read, cluster, 'infrastructureRef', CAPTCluster)
-  return typeof network === 'object' ? [keyOf(network)] : []
+  return key ? read.keysAt(CAPTCluster, byCluster, tellKey(key)) : []
 }

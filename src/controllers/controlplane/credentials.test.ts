@@ -371,6 +371,15 @@ describe('a token that is due', () => {
     expect((await pass({ spec, of: probed })).did).toEqual([])
   })
 
+  test('is renewed in a pause though the control plane was stripped of its owner', async () => {
+    const { pass, state } = aWorld()
+    await pass()
+    state.now = inMinutes(10)
+    const still = { ...probed, spec: { ...probed.spec, paused: true } }
+    const { did } = await pass({ of: still, on: { ownerReferences: [] } })
+    expect(did.filter((each) => each.startsWith('write'))).toEqual(tokens)
+  })
+
   test('is renewed while the cluster leaves, as long as EKS is there', async () => {
     const { pass, put, state } = aWorld()
     await pass()
@@ -508,12 +517,12 @@ test('what cannot be renewed in a pause is told and counted once, and all other 
   state.aws = new AwsError({ doing: 'assume the role', why: 'AccessDenied', isFinal: true })
   const { plan } = await pass({ of: paused })
   expect(messageOf(plan, 'Paused')).toBe(
-    'a token is due, and cannot be renewed: no kubeconfig can be made: cannot assume the role: AccessDenied',
+    'Cluster team/demo is paused (spec.paused); a token is due, and cannot be renewed: no kubeconfig can be made: cannot assume the role: AccessDenied',
   )
   expect(plan).toMatchObject({ others: 'stay', wake: { afterSeconds: 60 } })
   expect(plan.effects.map((each) => each.do)).toEqual(['count', 'tell'])
   expect((await pass({ of: paused })).plan.effects).toEqual([])
   state.aws = undefined
   const { plan: then } = await pass({ of: paused })
-  expect([messageOf(then, 'Paused'), then.effects.length]).toEqual(['', 2])
+  expect([messageOf(then, 'Paused'), then.effects.length]).toEqual(['Cluster team/demo is paused (spec.paused)', 2])
 })

@@ -12,7 +12,7 @@ import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { readConnection } from '../../secrets/connection.ts'
 import { copyName, isCurrent, isIntact, isRenewed, type Role, roles, timesOf } from '../../secrets/copies.ts'
-import { judgeKubeconfig } from '../../secrets/kubeconfig.ts'
+import { judgeKubeconfig, type Way } from '../../secrets/kubeconfig.ts'
 import { ownedBy } from '../childapply.ts'
 import { clusterNameOf, connectionName, eksNameOf, regionOf } from './eks.ts'
 import type { Outside } from './outside.ts'
@@ -20,7 +20,7 @@ import type { Answer, Copy, Secrets, Seen } from './seen.ts'
 import { makeCredential, materialOf } from './sources.ts'
 import { due, foreignness, isSpurned, lacking } from './upkeep.ts'
 
-type Around = Omit<Seen, 'secrets' | 'cluster'> & { readonly cluster: Cluster }
+type Around = Omit<Seen, 'secrets' | 'inside' | 'cluster'> & { readonly cluster: Cluster }
 type Copies = Secrets['copies']
 
 // All of them, or only tokens that are due.
@@ -188,6 +188,25 @@ async function wayKept(live: Live, controlPlane: CAPTControlPlane, copies: Copie
   const secret = await getIfThere(live, Secret, beside(controlPlane, copy.secret.metadata.name))
   const judged = judgeKubeconfig(seal(decoded(secret?.data?.['value'] ?? '')), now)
   return judged.is === 'usable' ? judged.way : undefined
+}
+
+export async function keptWay(read: Read, live: Live, { controlPlane, now }: Pick<Seen, 'controlPlane' | 'now'>) {
+  return wayKept(live, controlPlane, copiesOf(read, controlPlane, undefined), now)
+}
+
+// Of what there is, be it the outputs alone: where all of a namespace goes, Secrets go first.
+export async function anotherWay(
+  live: Live,
+  outside: Outside,
+  around: Omit<Seen, 'secrets' | 'inside'>,
+): Promise<Way | { readonly why: string }> {
+  const { controlPlane, eks } = around
+  const secret = await getIfThere(live, Secret, beside(controlPlane, connectionName(controlPlane, eks)))
+  const connection = readConnection(eks?.status?.outputs, secret?.data)
+  const made = await makeCredential(outside, around, connection, async () => undefined)
+  if (made.is === 'made') return made.way
+  const why = made.is === 'refused' ? made.why : connection.complaints.join('; ')
+  return { why: `there is no kubeconfig, and none can be made: ${why}` }
 }
 
 function decoded(base64: string): string {

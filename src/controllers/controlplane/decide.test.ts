@@ -131,33 +131,45 @@ describe('while it is paused', () => {
 })
 
 describe('when it leaves', () => {
-  const going = ofCP(serving, gone)
+  const going: Seen = { ...ofCP(serving, gone), inside: { is: 'clean' } }
   const retained = ofCP(going, { spec: { retainOnDelete: true } })
   const free = 'removeFinalizer captcontrolplane'
+  const letGo = 'patch demo-eks-controlplane, delete demo-eks-controlplane'
+  const cleaned = but(anEks('done'), noted('capt.appthrust.io/cleanup', 'done'))
   test.each<{ when: string; seen: Seen; does: string }>([
-    { when: 'EKS is there', seen: going, does: 'delete demo-eks-controlplane' },
+    { when: 'EKS is there', seen: going, does: letGo },
+    {
+      when: 'EKS is there, and knows that nothing is left in it',
+      seen: { ...going, eks: cleaned },
+      does: 'delete demo-eks-controlplane',
+    },
     { when: 'EKS is to stay', seen: retained, does: 'patch demo-eks-controlplane, delete demo-eks-controlplane' },
     {
       when: 'EKS is to stay, as the apply knows',
-      seen: { ...retained, eks: but(anEks('done'), { spec: { retainOnDelete: true } }) },
+      seen: { ...retained, eks: but(cleaned, { spec: { retainOnDelete: true } }) },
       does: 'delete demo-eks-controlplane',
     },
-    { when: 'EKS goes', seen: { ...going, eks: but(anEks('done'), gone) }, does: '' },
+    { when: 'EKS goes', seen: { ...going, eks: but(cleaned, gone) }, does: '' },
+    {
+      when: 'EKS goes, deleted by others',
+      seen: { ...going, eks: but(anEks('done'), gone) },
+      does: 'patch demo-eks-controlplane',
+    },
     {
       when: 'EKS goes, and is to stay after all',
-      seen: { ...retained, eks: but(anEks('done'), gone) },
+      seen: { ...retained, eks: but(cleaned, gone) },
       does: 'patch demo-eks-controlplane',
     },
     {
       when: 'a token is due',
       seen: withSecrets(going, { copies: copies({ dueIn: 0 }), credential: fresh() }),
-      does: `${tokens}, delete demo-eks-controlplane`,
+      does: `${tokens}, ${letGo}`,
     },
     {
       when: 'a token is due, and EKS goes',
       seen: {
         ...withSecrets(going, { copies: copies({ dueIn: 0 }), credential: fresh() }),
-        eks: but(anEks('done'), gone),
+        eks: but(cleaned, gone),
       },
       does: tokens,
     },
@@ -167,8 +179,18 @@ describe('when it leaves', () => {
       does: free,
     },
     { when: 'EKS is gone', seen: { ...going, eks: undefined }, does: free },
+    {
+      when: 'it is forced',
+      seen: ofCP(going, noted('capt.appthrust.io/force-delete', 'true')),
+      does: 'patch demo-eks-controlplane, delete demo-eks-controlplane',
+    },
+    {
+      when: 'it is forced, and there is nothing to give up',
+      seen: { ...ofCP(going, noted('capt.appthrust.io/force-delete', 'true')), eks: undefined },
+      does: free,
+    },
     { when: "another's apply has the name", seen: { ...going, eks: undefined, taken: anEks('done') }, does: free },
-    { when: 'its Cluster is gone', seen: { ...going, cluster: 'gone' }, does: 'delete demo-eks-controlplane' },
+    { when: 'its Cluster is gone', seen: { ...going, cluster: 'gone' }, does: letGo },
     { when: 'it never had one', seen: { ...going, cluster: 'none', eks: undefined }, does: free },
     { when: 'it is paused', seen: { ...going, cluster: paused }, does: '' },
     {
@@ -236,6 +258,7 @@ const situations: fc.Arbitrary<Seen> = fc.record({
   spotRole: one(undefined, spot('failed'), spot('done')),
   claimedBy: one(undefined, { name: 'x' }),
   namesake: one(undefined, { name: 'x' }),
+  template: one(undefined, { name: 'capt-eks' }),
   secrets: fc.record({
     revision: one('r1'),
     copies: one<Seen['secrets']['copies']>(
@@ -269,12 +292,18 @@ const situations: fc.Arbitrary<Seen> = fc.record({
     ),
     answer: one<Seen['secrets']['answer']>({ is: 'yes' }, no('x'), rejected, { is: 'unasked' }),
   }),
+  inside: one<Seen['inside']>(
+    { is: 'unasked' },
+    { is: 'clean' },
+    { is: 'left', services: ['default/web'] },
+    { is: 'unknown', why: 'x' },
+  ),
 })
 
 const saidOf = ({ conditions }: Plan, type: string) => conditions.find((each) => each.type === type)?.status
 const isBegun = (status: unknown) => (status as CAPTControlPlane['status'])?.initialization?.controlPlaneInitialized
 const names =
-  /WorkspaceTemplateApply|spec\.|Cluster|Secret|output|demo|kubeconfig|Terraform is asked|everything is gone/
+  /WorkspaceTemplateApply|Service|spec\.|Cluster|Secret|output|demo|kubeconfig|Terraform is asked|everything is gone/
 const isPlain = (type: string) => ['Paused', 'Deleting', 'RollingOut'].includes(type)
 
 test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
@@ -284,6 +313,14 @@ test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
     ({ effects }, { controlPlane: { metadata } }) =>
       metadata.deletionTimestamp !== undefined ||
       !effects.some((each) => each.do === 'delete' && each.resource.kind === 'WorkspaceTemplateApply'),
+  ],
+  [
+    'it destroys nothing of which it is not known that nothing is left inside, but by a word of the user',
+    ({ effects }, { controlPlane: { spec, status }, inside }) =>
+      inside.is === 'clean' ||
+      spec.retainOnDelete ||
+      !(status?.initialization?.controlPlaneInitialized || spec.controlPlaneEndpoint) ||
+      !JSON.stringify(effects).includes('"capt.appthrust.io/cleanup":"done"'),
   ],
   [
     'it leaves the Cluster to Cluster API',

@@ -4,11 +4,14 @@ import { type Said, vocabulary, wasSaid } from '../../api/condition.ts'
 import { type Effect, idle, type Plan, stageOf, wakeAfter } from '../../runtime/plan.ts'
 import { leave } from '../childapply.ts'
 import { tellGone } from '../ownercluster.ts'
+import { tellPause } from '../pause.ts'
+import { holdOf, notesFor, tellSkipped } from './cleanup.ts'
 import { eksApplyName } from './eks.ts'
 import { finalizer } from './finalizer.ts'
 import { live } from './live.ts'
 import { renewalOf } from './renewal.ts'
 import type { Seen } from './seen.ts'
+import { soonest } from './upkeep.ts'
 
 const say = vocabulary(CAPTControlPlane.words)
 
@@ -42,9 +45,11 @@ function waiting(why: string): Plan {
 function paused(seen: Seen): Plan {
   const { metadata, status } = seen.controlPlane
   const isLeaving = metadata.deletionTimestamp !== undefined
-  const said = isLeaving ? [say('Deleting', 'Deleting', 'waits while it is paused')] : []
+  const why = tellPause(seen.controlPlane, seen.cluster)
+  const said = isLeaving ? [say('Deleting', 'Deleting', `waits while it is paused: ${why}`)] : []
   const { effects, trouble, againAfterSeconds } = renewalOf(seen, 'Paused')
-  const still = say('Paused', 'Paused', trouble && `a token is due, and cannot be renewed: ${trouble.why}`)
+  const due = trouble ? `; a token is due, and cannot be renewed: ${trouble.why}` : ''
+  const still = say('Paused', 'Paused', `${why}${due}`)
   const isNews = trouble !== undefined && !wasSaid(still, status?.conditions)
   const told: readonly Effect[] = isNews
     ? [
@@ -64,25 +69,35 @@ function paused(seen: Seen): Plan {
 function leaving(seen: Seen): Plan {
   const { controlPlane, eks, taken } = seen
   const renewal = eks && renewalOf(seen, 'Deleting')
+  const hold = holdOf(seen)
+  if (hold)
+    return {
+      effects: [...(renewal?.effects ?? []), ...hold.effects],
+      conditions: goes(hold.said),
+      wake: wakeAfter(soonest([renewal?.againAfterSeconds, hold.againAfterSeconds])),
+    }
   const { effects, why } = leave(controlPlane, {
+    resource: CAPTControlPlane,
     name: eksApplyName(controlPlane),
     apply: eks,
     taken,
     isRetained: controlPlane.spec.retainOnDelete,
+    notes: notesFor(eks),
     finalizers: [finalizer],
   })
   return {
-    effects: [...(renewal?.effects ?? []), ...effects],
-    conditions: goes(why),
+    effects: [...(renewal?.effects ?? []), ...tellSkipped(seen), ...effects],
+    conditions: goes(say('Deleting', 'Deleting', why)),
     wake: wakeAfter(renewal?.againAfterSeconds),
   }
 }
 
-function goes(message: string): readonly Said[] {
+function goes(deleting: Said): readonly Said[] {
+  const { message } = deleting
   return [
     say('Available', 'Deleting', message),
     say('Ready', 'Deleting', message),
-    say('Deleting', 'Deleting', message),
+    deleting,
     say('Paused', 'NotPaused'),
   ]
 }

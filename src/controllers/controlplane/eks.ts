@@ -11,6 +11,7 @@ import { networkApplyName } from '../captcluster/vpc.ts'
 import { ask, askedOf } from '../childapply.ts'
 import { ownerKeyOf } from '../ownercluster.ts'
 import { isBegun } from './begun.ts'
+import { cleanupPending } from './cleanup.ts'
 import type { Seen } from './seen.ts'
 
 // The one that the predecessor wrote down is found under its old name.
@@ -52,6 +53,7 @@ export function askForEks(seen: Seen, cluster: Cluster, version: string): Effect
     name: eksApplyName(controlPlane),
     cluster: cluster.metadata.name,
     owner: controlPlane,
+    notes: cleanupPending,
     spec: {
       templateRef: workspaceTemplateRef,
       variables: { ...ownVariables(seen, cluster, version), ...variables },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { at } from '../../../test/applies.ts'
 import { anApply, anEks, aSecretOf, but, cluster, controlPlane, ensure, network } from '../../../test/controlplanes.ts'
 import { CAPTCluster } from '../../api/captcluster.ts'
-import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { CAPTControlPlane, CAPTControlPlaneTemplate } from '../../api/captcontrolplane.ts'
 import { Cluster, Secret } from '../../api/neighbours.ts'
 import { type Key, type KubeObject, keyOf, type Resource, tellKey } from '../../api/resource.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
@@ -22,21 +22,29 @@ const control = controlPlaneController(nowhere)
 const indexesOf = (resource: Resource) =>
   Object.assign(
     {},
-    ...control.wokenBy.filter((each) => each.resource === resource).map((each) => each.indexes),
+    ...control.wokenBy.filter((each) => each.resource.kind === resource.kind).map((each) => each.indexes),
   ) as Indexes<KubeObject>
+const valuesAt = (resource: Resource, index: string, object: KubeObject) => indexesOf(resource)[index]?.(object) ?? []
 const adopted = but(anApply('old', topology, 'done'), { spec: { writeConnectionSecretToRef: { name: 'old-outputs' } } })
 const usual = but(anApply('any', topology, 'done'), {
   spec: { writeConnectionSecretToRef: { name: 'demo-eks-connection' } },
 })
 const ofNetwork = but(anApply('demo-vpc', network, 'done'), { spec: { writeConnectionSecretToRef: { name: 'vpc' } } })
 const named = but(cluster, {
-  spec: { controlPlaneRef: { apiGroup: CAPTControlPlane.group, kind: 'CAPTControlPlane', name: 'demo-x7k2p' } },
+  spec: {
+    controlPlaneRef: { apiGroup: CAPTControlPlane.group, kind: 'CAPTControlPlane', name: 'demo-x7k2p' },
+    topology: { classRef: { name: 'eks', namespace: 'classes' } },
+  },
 })
 const read = {
   get: (resource: Resource, { name }: Key) =>
     name !== 'demo' ? undefined : resource === Cluster ? named : resource === CAPTCluster ? network : undefined,
-  keysAt: (_: Resource, index: string, value: string) =>
-    indexesOf(CAPTControlPlane)[index]?.(topology).includes(value) ? [keyOf(topology)] : [],
+  keysAt: (resource: Resource, index: string, value: string) =>
+    [topology, named, network]
+      .filter(({ kind }) => kind === resource.kind)
+      // A network is found as a control plane is.
+      .filter((each) => valuesAt(each === network ? CAPTControlPlane : resource, index, each).includes(value))
+      .map(keyOf),
   byIndex: (resource: Resource, index: string, value: string) =>
     [adopted, usual, ofNetwork].filter((each) => indexesOf(resource)[index]?.(each).includes(value)),
 } as unknown as Read
@@ -47,6 +55,11 @@ function woken({ wokenBy, kind }: Controller, resource: Resource, object: KubeOb
     .flatMap((each) => each.wakes(object, kind, read))
   return [...new Set(keys.map(tellKey))]
 }
+const ofTopology = (namespace: string): KubeObject => ({
+  apiVersion: 'x/v1',
+  kind: 'CAPTControlPlaneTemplate',
+  metadata: { namespace, name: 'capt-eks' },
+})
 const aTemplate = (name: string): KubeObject => ({ apiVersion: 'x/v1', kind: 'WorkspaceTemplate', metadata: at(name) })
 const it = 'team/demo-x7k2p'
 
@@ -62,6 +75,8 @@ test.each<[string, Resource, KubeObject, readonly string[]]>([
   ['the spot role it waits for', WorkspaceTemplateApply, anApply('spot-role-default', undefined, 'done'), [it]],
   ['the template that says in which account', WorkspaceTemplate, aTemplate('eks'), [it]],
   ['no template of others', WorkspaceTemplate, aTemplate('vpc'), []],
+  ['the template of its class', CAPTControlPlaneTemplate, ofTopology('classes'), [it]],
+  ['no template of classes elsewhere', CAPTControlPlaneTemplate, ofTopology('team'), []],
   ['its Cluster', Cluster, named, [it]],
   ['its network', CAPTCluster, network, [it]],
   ['its connection', Secret, aSecretOf('demo-eks-connection', undefined), [it]],

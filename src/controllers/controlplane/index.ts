@@ -1,9 +1,9 @@
 // The controller of CAPTControlPlanes: what wakes it, what it writes and what it looks at.
 import { CAPTCluster } from '../../api/captcluster.ts'
-import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { CAPTControlPlane, CAPTControlPlaneTemplate } from '../../api/captcontrolplane.ts'
 import { clusterSecretType } from '../../api/contract.ts'
 import type { Kind } from '../../api/kind.ts'
-import { Secret } from '../../api/neighbours.ts'
+import { Cluster, Secret } from '../../api/neighbours.ts'
 import { beside, type Key, keyOf, referredBy, tellKey } from '../../api/resource.ts'
 import { crossplane } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
@@ -21,7 +21,7 @@ import {
 } from '../../runtime/controller.ts'
 import type { Indexes } from '../../runtime/store.ts'
 import { copyName, roles } from '../../secrets/copies.ts'
-import { ofCluster, ownerKeyOf } from '../ownercluster.ts'
+import { byClassNamespace, byCluster, ofCluster, ofOneCluster, ownerKeyOf } from '../ownercluster.ts'
 import { byEksName } from './claim.ts'
 import { decide } from './decide.ts'
 import { eksNameOf } from './eks.ts'
@@ -39,6 +39,7 @@ export function controlPlaneController(outside: Outside): Controller {
       owner,
       mapped(WorkspaceTemplateApply, thoseWaitingForSpotRole, { indexes: ofApplies }),
       mapped(WorkspaceTemplate, thoseWaitingForAccount, { isNews: isAskedForMore }),
+      mapped(CAPTControlPlaneTemplate, thoseOfItsClasses, { isNews: isAskedForMore }),
       ofCluster('controlPlaneRef'),
       mapped(CAPTCluster, besideNetwork),
       // Neither watch knows any bytes.
@@ -61,7 +62,6 @@ export function controlPlaneController(outside: Outside): Controller {
 
 const bySpotRole = 'spotrole' // those that want one, by namespace
 const byAccount = 'account' // those for whose role a template says in which account, by it
-const byCluster = 'cluster'
 const byConnection = 'connection'
 const owner = ownerOf(WorkspaceTemplateApply)
 
@@ -81,10 +81,7 @@ const indexes: Indexes<CAPTControlPlane> = {
     const isSaid = providerConfigRef !== undefined || !isSpotRoleWanted(controlPlane)
     return isSaid ? [] : [tellKey(referredBy(controlPlane, workspaceTemplateRef))]
   },
-  [byCluster]: (controlPlane) => {
-    const key = ownerKeyOf(controlPlane)
-    return key ? [tellKey(key)] : []
-  },
+  ...ofOneCluster,
 }
 
 // Who waits for a name wants to know when it is free.
@@ -98,6 +95,12 @@ function thoseWaitingForSpotRole(apply: WorkspaceTemplateApply, _: unknown, read
 
 function thoseWaitingForAccount(template: WorkspaceTemplate, _: unknown, read: Read): readonly Key[] {
   return read.keysAt(CAPTControlPlane, byAccount, tellKey(keyOf(template)))
+}
+
+// Those of every class that is where the template is: which class names it, only the class tells.
+function thoseOfItsClasses({ metadata }: CAPTControlPlaneTemplate, _: unknown, read: Read): readonly Key[] {
+  const clusters = read.keysAt(Cluster, byClassNamespace, metadata.namespace ?? '')
+  return clusters.flatMap((key) => read.keysAt(CAPTControlPlane, byCluster, tellKey(key)))
 }
 
 function besideNetwork(network: CAPTCluster, _: unknown, read: Read): readonly Key[] {

@@ -4,6 +4,7 @@ import {
   all,
   anEks,
   ask,
+  awaiting,
   building,
   built,
   but,
@@ -13,7 +14,6 @@ import {
   ensure,
   existing,
   fresh,
-  gone,
   late,
   network,
   no,
@@ -30,6 +30,7 @@ import {
   waitingSeen,
   withSecrets,
 } from '../../../test/controlplanes.ts'
+import { annotations } from '../../api/keys.ts'
 import { decide } from './decide.ts'
 import type { Seen } from './seen.ts'
 
@@ -53,6 +54,18 @@ describe('what becomes of EKS', () => {
     },
     { when: 'Cluster API has not claimed it', seen: { ...waitingSeen, cluster: 'none' }, says: ' ', does: '' },
     { when: 'its Cluster is gone', seen: { ...serving, cluster: 'gone' }, says: ' ', does: '' },
+    {
+      when: 'it came back from a backup, and its apply did not yet',
+      seen: ofCP(waitingSeen, noted(annotations.workspace, 'tf.m.upbound.io/demo-eks-controlplane')),
+      says: 'ApplyMissing NotCreated',
+      does: '',
+    },
+    {
+      when: 'its apply has a Workspace',
+      seen: { ...building, eks: but(anEks('running'), noted(annotations.workspace, 'tf.m.upbound.io/demo-eks')) },
+      says: 'Applying NotCreated',
+      does: `${point}, ${ask}`,
+    },
     {
       when: 'the network is not there',
       seen: { ...waitingSeen, cluster: unprovisioned },
@@ -284,9 +297,19 @@ describe('what becomes of EKS', () => {
     },
     {
       when: 'somebody deletes the apply',
-      seen: { ...serving, eks: but(anEks('done'), gone) },
+      seen: { ...serving, eks: awaiting(anEks('done')), inside: { is: 'clean' } },
       says: 'NotApplied Available',
-      does: ask,
+      does: 'patch demo-eks-controlplane', // it may go on
+    },
+    {
+      when: 'somebody deletes the apply, and something is left in the cluster',
+      seen: {
+        ...serving,
+        eks: awaiting(anEks('done')),
+        inside: { is: 'left', services: ['default/web'] },
+      },
+      says: 'NotApplied Available',
+      does: '',
     },
     {
       when: 'the API server is silent',

@@ -5,15 +5,17 @@ import type { Cluster } from '../../api/neighbours.ts'
 import { isRecord, type JsonRecord, mergePatch } from '../../api/record.ts'
 import { type Effect, type Plan, wakeAfter } from '../../runtime/plan.ts'
 import { settledAccount } from '../account.ts'
-import { askedOf, noFailure, oldStatusOf, type Run, runOf } from '../childapply.ts'
+import { askedOf, noFailure, noteWorkspace, oldStatusOf, type Run, runOf } from '../childapply.ts'
 import { news } from '../news.ts'
 import { type Access, accessOf } from './access.ts'
 import { tellApplied } from './applied.ts'
+import { goOn, holdOf } from './cleanup.ts'
 import { askForEks, eksNameOf, servicesOf } from './eks.ts'
 import { latenessOf } from './lateness.ts'
 import { obstacleTo } from './obstacle.ts'
 import type { Seen } from './seen.ts'
 import { type SpotRole, spotRoleOf } from './spotrole.ts'
+import { templateStatus } from './template.ts'
 import { soonest } from './upkeep.ts'
 import { reported, type Walk, walkOf } from './version.ts'
 
@@ -35,14 +37,16 @@ export function live(seen: Seen, cluster: Cluster): Plan {
   return {
     // What fails stops the rest, and a token does not wait until somebody lets Terraform be asked.
     effects: [
+      ...(seen.eks ? noteWorkspace(CAPTControlPlane, controlPlane, seen.eks) : []),
       ...access.effects,
       ...spotRole.effects,
       ...built.effects,
+      ...goOn(seen),
       ...news(all, controlPlane.status?.conditions, isWorthTelling),
     ],
     conditions: [ready, ...all, rolling, say('Paused', 'NotPaused'), say('Deleting', 'NotDeleting')],
     status: statusOf(seen, walk, built, access),
-    wake: wakeAfter(soonest([built.lateAfterSeconds, access.againAfterSeconds])),
+    wake: wakeAfter(soonest([built.lateAfterSeconds, access.againAfterSeconds, holdOf(seen)?.againAfterSeconds])),
   }
 }
 
@@ -89,14 +93,15 @@ function buildOf(seen: Seen, cluster: Cluster, walk: Walk, spotRole: SpotRole): 
 
 function asked(seen: Seen, cluster: Cluster, walk: Walk): Built {
   const { controlPlane, eks, now } = seen
-  const effects = [...claim(controlPlane), askForEks(seen, cluster, walk.next)]
+  const isGoing = eks?.metadata.deletionTimestamp !== undefined // and hears no wishes any more
+  const effects = [...claim(controlPlane), ...(isGoing ? [] : [askForEks(seen, cluster, walk.next)])]
   if (!eks)
     return {
       effects,
       said: promise(say('EKSApplied', 'Applying', `Terraform is asked for ${eksNameOf(controlPlane)}`)),
       run: undefined,
     }
-  const run = runOf(eks)
+  const run = withHold(runOf(eks), seen)
   const minutes = controlPlane.spec.controlPlaneConfig?.timeouts?.controlPlaneTimeout ?? 30
   const { isLate, inSeconds } = latenessOf(run.sinceMs, minutes, now)
   const said = tellApplied({
@@ -108,6 +113,11 @@ function asked(seen: Seen, cluster: Cluster, walk: Walk): Built {
     refusal: settledAccount(controlPlane, eks, seen.accountOfTemplate).refusal,
   })
   return { effects, run, said, lateAfterSeconds: run.is === 'running' && !isLate ? inSeconds : undefined }
+}
+
+function withHold(run: Run, seen: Seen): Run {
+  const hold = holdOf(seen)
+  return hold ? { ...run, why: `${run.why}; it ${hold.said.message}` } : run
 }
 
 // The name in EKS is written down before it is used: it can never change.
@@ -127,7 +137,12 @@ function rollingOf({ observed, goal, next, isDown }: Walk, applied: Said): Said 
   )
 }
 
-function statusOf({ controlPlane, eks }: Seen, { observed }: Walk, { run, said }: Built, access: Access): JsonRecord {
+function statusOf(
+  { controlPlane, eks, template }: Seen,
+  { observed }: Walk,
+  { run, said }: Built,
+  access: Access,
+): JsonRecord {
   const before = controlPlane.status ?? {}
   const version = eks?.status?.applied && observed !== undefined ? reported(controlPlane, observed) : undefined
   const isBegun = access.isServing || before.initialization?.controlPlaneInitialized === true
@@ -136,6 +151,7 @@ function statusOf({ controlPlane, eks }: Seen, { observed }: Walk, { run, said }
   const outputs = isRecord(eks?.status?.outputs) ? eks.status.outputs : undefined
   return {
     ...noFailure(before),
+    ...templateStatus(before.template, template),
     externalManagedControlPlane: true,
     ...(isBegun && { initialization: { controlPlaneInitialized: true } }),
     ...(version !== undefined && { version, versions: [{ version }] }),

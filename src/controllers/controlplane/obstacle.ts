@@ -3,10 +3,10 @@ import { CAPTControlPlane, isNameInEks } from '../../api/captcontrolplane.ts'
 import { promise, type Said, vocabulary } from '../../api/condition.ts'
 import type { Cluster } from '../../api/neighbours.ts'
 import { tellObject } from '../../api/resource.ts'
-import { askedOf } from '../childapply.ts'
+import { askedOf, cameWithoutApply } from '../childapply.ts'
 import { tellMissing } from '../ownercluster.ts'
 import { tellClaimed, tellNamesake } from './claim.ts'
-import { eksNameOf } from './eks.ts'
+import { eksApplyName, eksNameOf } from './eks.ts'
 import { latenessOf } from './lateness.ts'
 import type { Seen } from './seen.ts'
 import type { SpotRole } from './spotrole.ts'
@@ -20,7 +20,10 @@ export interface Obstacle {
 
 // The first counts.
 export function obstacleTo(seen: Seen, cluster: Cluster, spotRole: SpotRole): Obstacle | undefined {
-  return networkAhead(seen, cluster) ?? told(networkLost(seen, cluster) ?? nameLost(seen) ?? roleAhead(seen, spotRole))
+  return (
+    networkAhead(seen, cluster) ??
+    told(applyLost(seen) ?? networkLost(seen, cluster) ?? nameLost(seen) ?? roleAhead(seen, spotRole))
+  )
 }
 
 function told(said: Said | undefined): Obstacle | undefined {
@@ -52,6 +55,12 @@ function tellNetwork(network: Seen['network'], cluster: Cluster): string {
 function sinceOf({ metadata, status }: CAPTControlPlane): number {
   const applied = status?.conditions?.find(({ type }) => type === 'EKSApplied')
   return Date.parse(applied?.lastTransitionTime ?? metadata.creationTimestamp ?? '')
+}
+
+function applyLost({ controlPlane, eks, taken }: Seen): Said | undefined {
+  if (eks || taken) return undefined
+  const lost = cameWithoutApply(CAPTControlPlane, controlPlane, eksApplyName(controlPlane))
+  return lost === undefined ? undefined : say('EKSApplied', 'ApplyMissing', lost)
 }
 
 // Without its network a cluster would be asked for without its VPC, and in no region.

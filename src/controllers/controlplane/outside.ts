@@ -15,6 +15,8 @@ export interface Outside {
   greet(way: Way): Promise<Answer>
   // A token of our own account in that cluster, which is made if it is not there.
   accountToken(way: Way, seconds: number): Promise<Token | No>
+  // Has all Services that have a load balancer deleted there, and tells which are still there then.
+  removeLoadBalancers(way: Way): Promise<readonly string[] | No>
 }
 
 // As one pass sees it: who is silent is asked once, whatever there is to show. Each time would take as long again, and others wait.
@@ -31,6 +33,7 @@ export function inOnePass(outside: Outside): Outside {
     ...outside,
     greet: async (way) => once(way, outside.greet),
     accountToken: async (way, seconds) => once(way, async () => outside.accountToken(way, seconds)),
+    removeLoadBalancers: async (way) => once(way, outside.removeLoadBalancers),
   }
 }
 
@@ -39,4 +42,5 @@ export const nowhere: Outside = {
   awsToken: async () => Promise.reject(new Error('AWS cannot be reached from here')),
   greet: async () => ({ is: 'no', why: 'nothing can be reached from here' }),
   accountToken: async () => Promise.reject(new Error('nothing can be reached from here')),
+  removeLoadBalancers: async () => ({ is: 'no', why: 'nothing can be reached from here' }),
 }

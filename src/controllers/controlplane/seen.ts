@@ -9,6 +9,7 @@ import type { Material, Role } from '../../secrets/copies.ts'
 import type { Account } from '../account.ts'
 import type { Found } from '../childapply.ts'
 import type { Named, OwnerCluster } from '../ownercluster.ts'
+import type { MadeOf } from './template.ts'
 
 export interface Seen {
   readonly controlPlane: CAPTControlPlane
@@ -21,8 +22,17 @@ export interface Seen {
   readonly spotRole: WorkspaceTemplateApply | undefined
   readonly claimedBy: Key | undefined // another control plane that has the name in EKS already
   readonly namesake: Key | undefined // one of another namespace whose cluster a token that is signed for this one would open, too
+  readonly template: MadeOf | undefined // of the Cluster's class; undefined: a user wrote it
   readonly secrets: Secrets
+  readonly inside: Inside
 }
+
+// Of a cluster that goes: what is left in it that has made something in AWS.
+export type Inside =
+  | { readonly is: 'unasked' }
+  | { readonly is: 'clean' }
+  | { readonly is: 'left'; readonly services: readonly string[] } // they are told to go
+  | { readonly is: 'unknown'; readonly why: string }
 
 export interface Secrets {
   readonly revision: string // of the copies as they should be

@@ -45,6 +45,7 @@ async function ask({ kubeconfig, connection: more, config, kept, aws, account, l
       asked.push(`account at ${way.server} as ${way.token?.open()} for ${seconds}`)
       return (typeof account === 'function' ? account(way) : account) ?? token('from-account', seconds)
     },
+    removeLoadBalancers: async () => Promise.reject(new Error('this is no farewell')),
     greet: async ({ token: shown }) => {
       const [, answer = yes] = Object.entries(answers).find(([each]) => each === shown?.open()) ?? []
       return answer

@@ -95,6 +95,64 @@ test('one that answers is believed', async () => {
   expect(asked).toEqual(['GET /'])
 })
 
+describe('Services with a load balancer are removed', () => {
+  const aService = (name: string, type: string, metadata: object = {}) => ({
+    metadata: { namespace: 'default', name, uid: `uid-of-${name}`, ...metadata },
+    spec: { type },
+  })
+  const page = (items: readonly object[], next = ''): Reply => ({
+    body: { kind: 'ServiceList', metadata: { resourceVersion: '1', continue: next }, items },
+  })
+  const web = aService('web', 'LoadBalancer')
+  const till = aService('till', 'LoadBalancer')
+  const leaving = aService('leaving', 'LoadBalancer', { deletionTimestamp: '2026-11-16T11:00:00Z' })
+  const plain = aService('kubernetes', 'ClusterIP')
+  const list = 'GET /api/v1/services'
+  const remove = async (...replies: readonly Reply[]) => {
+    const { server, asked } = await anApiServer(serving, ...replies)
+    return { told: await createWorkload({}).removeLoadBalancers(to(server)), asked }
+  }
+
+  test('none is there', async () => {
+    expect(await remove(page([plain]))).toEqual({ told: [], asked: [list] })
+  })
+
+  test('on whichever page they are, and what still lasts is told', async () => {
+    const { told, asked } = await remove(
+      page([plain, web], 'more'),
+      page([till, leaving]),
+      {},
+      {},
+      page([plain, web, leaving]),
+    )
+    expect(told).toEqual(['default/web', 'default/leaving'])
+    expect(asked.toSorted()).toEqual([
+      'DELETE /api/v1/namespaces/default/services/till',
+      'DELETE /api/v1/namespaces/default/services/web',
+      list,
+      list,
+      list,
+    ])
+  })
+
+  test.each([404, 409])('one that has gone meanwhile, or is another now (%i), is no trouble', async (code) => {
+    const { told } = await remove(
+      page([web]),
+      {
+        status: code,
+        body: { kind: 'Status', code, reason: code === 404 ? 'NotFound' : 'Conflict', details: { name: 'web' } },
+      },
+      page([]),
+    )
+    expect(told).toEqual([])
+  })
+
+  test('what may not be done is told', async () => {
+    const { told } = await remove(page([web]), status(403, 'services "web" is forbidden'))
+    expect(told).toMatchObject({ is: 'no', why: expect.stringContaining('make it an administrator') as string })
+  })
+})
+
 describe('it is told what it was, and what to do', () => {
   const ofCA = 'its certificate is not of the CA that the template told: see whether output cluster_certificate'
   test.each<[string, () => Promise<Way>, string, 'silent'?]>([
