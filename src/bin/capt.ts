@@ -12,4 +12,22 @@ process.exitCode = await runCommand({
     const { runTree } = await import('../cli/runtree.ts')
     return runTree(cluster, options, process)
   },
+  state: {
+    async list(apply, options) {
+      const { runStateList } = await import('../cli/runstate.ts')
+      return runStateList(apply, options, process)
+    },
+    async export(apply, options) {
+      const { runStateExport } = await import('../cli/runstate.ts')
+      return runStateExport(apply, options, process)
+    },
+    async restore(apply, options) {
+      const { runStateRestore } = await import('../cli/runstate.ts')
+      return runStateRestore(apply, options, process)
+    },
+  },
+  async cleanUpMoved(options) {
+    const { runCleanUpMoved } = await import('../cli/runcleanup.ts')
+    return runCleanUpMoved(options, process)
+  },
 })

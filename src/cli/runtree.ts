@@ -1,8 +1,6 @@
 // capt tree, as a process runs it: which API server, what kind of terminal, when to end, with which exit code.
-import about from '../../package.json' with { type: 'json' }
-import { createClient } from '../kube/client.ts'
-import { findAccess } from '../kube/find.ts'
 import { systemClock } from '../runtime/clock.ts'
+import { reach } from './access.ts'
 import type { TreeOptions } from './commands.ts'
 import { Complaint } from './complaint.ts'
 import { outputOf } from './output.ts'
@@ -22,15 +20,12 @@ export async function runTree(name: string, options: TreeOptions, process: Proce
 
 async function withAccess(name: string, options: TreeOptions, process: Process): Promise<number> {
   const { stdout, env } = process
-  const { kubeconfig, context, namespace, watch, until, color } = options
-  const access = accessBy({ ...(kubeconfig && { kubeconfig }), ...(context && { context }), env })
+  const { watch, until, color } = options
+  const reached = reach(options, env)
   const interrupted = new AbortController()
   stdout.on('error', () => interrupted.abort()) // nobody reads on
-  const client = createClient(access, { userAgent: `capt/${about.version}` })
   const looking: Looking = {
-    client,
-    server: access.server.origin,
-    namespace: namespace ?? access.namespace,
+    ...reached,
     name,
     clock: systemClock,
     now: () => new Date(),
@@ -43,14 +38,6 @@ async function withAccess(name: string, options: TreeOptions, process: Process):
     if (ending === 'gone') looking.out.write(`Cluster ${looking.namespace}/${name} is gone\n`)
     return until !== undefined && ending !== until ? 1 : 0
   } finally {
-    client.close()
-  }
-}
-
-function accessBy(whereabouts: Parameters<typeof findAccess>[0]): ReturnType<typeof findAccess> {
-  try {
-    return findAccess(whereabouts)
-  } catch (error) {
-    throw new Complaint(error instanceof Error ? error.message : String(error), { cause: error })
+    reached.client.close()
   }
 }
