@@ -1,6 +1,7 @@
 // An apply and everything around it as its judge sees it, and how tests tell what the judge decided.
 import type { Condition } from '../src/api/condition.ts'
-import { annotations, holdFinalizer } from '../src/api/keys.ts'
+import { blockMoveAnnotation } from '../src/api/contract.ts'
+import { annotations, holdFinalizer, labels } from '../src/api/keys.ts'
 import type { Secret } from '../src/api/neighbours.ts'
 import { tellObject } from '../src/api/resource.ts'
 import { seal } from '../src/api/sealed.ts'
@@ -42,7 +43,13 @@ export const template: WorkspaceTemplate = {
 export const apply: Apply = {
   apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
   kind: 'WorkspaceTemplateApply',
-  metadata: { ...at('vpc'), uid: 'uid-of-vpc', generation: 1, finalizers: [finalizer.ours] },
+  metadata: {
+    ...at('vpc'),
+    uid: 'uid-of-vpc',
+    generation: 1,
+    finalizers: [finalizer.ours],
+    annotations: { [blockMoveAnnotation]: 'true' },
+  },
   spec: {
     templateRef: { name: 'network' },
     variables: { cidr: '10.0.0.0/16' },
@@ -64,6 +71,8 @@ export const nowhereYet: Where = {
 export const asked: Seen = {
   apply,
   now,
+  pause: { by: [], isKept: false },
+  isAskedFor: true,
   template,
   where: nowhereYet,
   isNamespaceLeaving: false,
@@ -74,6 +83,26 @@ export const asked: Seen = {
   found: new Map(),
   secret: undefined,
   isSecretTaken: false,
+  luggage: {
+    metadata: {
+      ...at('vpc-state'),
+      uid: 'uid-of-luggage',
+      labels: { [labels.apply]: 'team.vpc' },
+      annotations: { [annotations.apply]: 'team/vpc' },
+      ownerReferences: [
+        {
+          apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
+          kind: 'WorkspaceTemplateApply',
+          name: 'vpc',
+          uid: 'uid-of-vpc',
+          controller: true,
+        },
+      ],
+    },
+  },
+  isLuggageBarred: false,
+  isLuggageLost: false,
+  home: undefined,
   salt: seal('a pinch'),
   isCrossNamespaceAllowed: false,
 }
@@ -165,7 +194,17 @@ export const theirs = altered(
 export const varsSecret: Secret = {
   apiVersion: 'v1',
   kind: 'Secret',
-  metadata: { ...at('vpc-vars'), uid: 'uid-of-secret', resourceVersion: '3', finalizers: [holdFinalizer] },
+  metadata: {
+    ...at('vpc-vars'),
+    uid: 'uid-of-secret',
+    resourceVersion: '3',
+    labels: { [labels.apply]: 'team.vpc' },
+    annotations: { [annotations.apply]: 'team/vpc' },
+    ownerReferences: [
+      { apiVersion: apply.apiVersion, kind: apply.kind, name: 'vpc', uid: 'uid-of-vpc', controller: true },
+    ],
+    finalizers: [holdFinalizer],
+  },
   data: { salt: Buffer.from('a pinch').toString('base64') },
 }
 export const password = {
@@ -183,7 +222,6 @@ export const tell = (effect: Effect): string => {
     case 'apply':
     case 'delete':
     case 'patch':
-    case 'withdraw':
       return `${effect.do} ${tellObject(effect.object)}`
     case 'tell':
     case 'count':

@@ -3,8 +3,11 @@
 import { expect, test } from 'vitest'
 import { sweep } from './clustercrash.ts'
 
-test('whoever is struck at any act, a cluster comes to the same end', async () => {
-  const { strikes, lives } = await sweep(() => true)
-  console.log(`${strikes} blows in ${lives} lives`)
-  expect(lives).toBeGreaterThanOrEqual(strikes)
-})
+test.each(['Cluster', 'Namespace', 'hands', 'halfMoved', 'forced'] as const)(
+  'whoever is struck at any act, a cluster that ends by %s comes to the same end',
+  async (ending) => {
+    const { strikes, fallen } = await sweep(() => true, { ending, isPaused: true })
+    console.log(`${strikes} blows, and ${fallen} have fallen`)
+    expect(fallen).toBe(strikes)
+  },
+)

@@ -128,6 +128,12 @@ export const eksOutputs = { cluster_endpoint: 'https://api.example', cluster_nam
 const asked = { kubernetes_version: '1.34' }
 export const anEks = (run: Run, outputs: JsonRecord | undefined = run === 'done' ? eksOutputs : undefined) =>
   but(anApply('demo-eks-controlplane', controlPlane, run, outputs), { spec: { variables: asked } })
+// It would be destroyed next, and asks whether something is left inside.
+export const awaiting = (eks: WorkspaceTemplateApply) =>
+  but(eks, {
+    ...gone,
+    status: { conditions: [...(eks.status?.conditions ?? []), condition('Deleting', 'True', 'WaitingForCleanup')] },
+  })
 
 const minutes = (count: number) => new Date(now.getTime() + count * 60_000)
 export const material: Material = {
@@ -195,7 +201,9 @@ export const waitingSeen: Seen = {
   spotRole: undefined,
   claimedBy: undefined,
   namesake: undefined,
+  template: undefined,
   secrets: noSecrets,
+  inside: { is: 'unasked' },
 }
 export const building: Seen = { ...waitingSeen, eks: anEks('running') }
 export const built: Seen = { ...waitingSeen, eks: anEks('done'), secrets: firstSecrets }

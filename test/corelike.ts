@@ -1,6 +1,6 @@
 // What Cluster API core does to a Cluster that names a CAPTCluster and a CAPTControlPlane, on an API server in memory: it puts its
 // owner reference and its label on both, copies their latches and the endpoint, tries the kubeconfig, says how it is, and deletes in its order.
-// No topology, no machines, no pause, no waits. It is an imitation: stories under the real core are the judge.
+// No topology, no machines, no waits. It is an imitation: stories under the real core are the judge.
 import { CAPTCluster } from '../src/api/captcluster.ts'
 import { CAPTControlPlane } from '../src/api/captcontrolplane.ts'
 import type { Condition } from '../src/api/condition.ts'
@@ -41,7 +41,7 @@ export function startCorelike(objects: Objects, key: Key, answers: (kubeconfig: 
 
   async function pass(): Promise<void> {
     const cluster = objects.get(Cluster, key)
-    if (!cluster) return
+    if (!cluster || cluster.spec?.paused) return
     const network = objects.get(CAPTCluster, { ...key, name: cluster.spec?.infrastructureRef?.name ?? '' })
     const controlPlane = objects.get(CAPTControlPlane, { ...key, name: cluster.spec?.controlPlaneRef?.name ?? '' })
     if (cluster.metadata.deletionTimestamp !== undefined) return leave(cluster, controlPlane, network)

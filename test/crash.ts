@@ -10,8 +10,8 @@ import type { ProviderConfig } from '../src/api/workspace.ts'
 import { WorkspaceTemplate } from '../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../src/api/workspacetemplateapply.ts'
 import { type Inputs, isVarFile } from '../src/engine/inputs.ts'
-import { stateNamespace as states } from '../src/engine/stateaccess.ts'
 import type { Client } from '../src/kube/client.ts'
+import { stateNamespace as states } from '../src/terraform/statesecret.ts'
 import type { Instant, Module } from './instant.ts'
 import { maskedAll, type Stage, seeQuiet } from './masked.ts'
 import { type Acts, api, liveEach, type Pace, type Site, type Strike, startPair } from './struck.ts'
@@ -101,7 +101,7 @@ export async function live(site: Site, namespace: string, fate?: Fate): Promise<
   }
 }
 
-// Lives a life for each strike, and sees each end as the undisturbed one. Tells how many lives there were.
+// Lives a life for each strike, and sees each end as the undisturbed one. Tells how many have fallen.
 export async function liveThrough(site: Site, like: Life, strikes: readonly Strike[]): Promise<number> {
   return liveEach(
     site.pace.atATime,

@@ -54,11 +54,20 @@ const silent: Log = {
   setLevel() {},
 }
 
-export function aSmallEngine({ keepsStatesHere = false } = {}): SmallEngine {
+export interface SmallEngineOptions {
+  readonly keepsStatesHere?: boolean // none: in the work folders, as Terraform does with no backend
+  readonly elsewhere?: Pick<Backend, 'type' | 'config'> // where states are kept instead
+  readonly family?: 'tofu' | 'terraform'
+}
+
+export function aSmallEngine(options: SmallEngineOptions = {}): SmallEngine {
+  const { keepsStatesHere = false, elsewhere, family = 'tofu' } = options
   let minutes = 0
   const date = () => new Date(Date.UTC(2026, 10, 15, 23, minutes))
   const objects = objectsInMemory(date)
-  const instant = instantTerraform(keepsStatesHere ? { backend: aBackend(objects) } : {})
+  const backend = elsewhere ? { root: aFolder(), ...elsewhere, keep: async () => {} } : aBackend(objects)
+  const instant = instantTerraform(keepsStatesHere || elsewhere ? { backend } : {})
+  const terraform = Object.assign(instant.terraform, { family })
   const events: string[] = []
   const notes: string[] = []
   const logged: string[] = []
@@ -78,13 +87,13 @@ export function aSmallEngine({ keepsStatesHere = false } = {}): SmallEngine {
   const make = () =>
     createPass({
       client,
-      terraform: instant.terraform,
+      terraform,
       folders: instant.folders,
       custody: createCustody({
         client,
         namespace: 'states',
         records: createRecords({ client, namespace: 'states', date }),
-        terraform: instant.terraform,
+        terraform,
         machine: { host: 'here', bootId: 'boot' },
         ownEnv: {},
         date,

@@ -38,8 +38,15 @@ export interface Instant {
 
 export interface Cloud {
   readonly there: Map<string, string> // by an id: of which workspace, and at which address there
+  readonly known: Map<string, string> // the id that a state holds, by the same
   readonly calls: string[] // "create default.demo terraform_data.eks"
   strays(): readonly string[] // ids of what is in no state
+}
+
+export function aCloud(): Cloud {
+  const [there, known] = [new Map<string, string>(), new Map<string, string>()]
+  const strays = () => [...there].filter(([id, place]) => known.get(place) !== id).map(([id]) => id)
+  return { there, known, calls: [], strays }
 }
 
 export type Calling = (what: string, act: () => void | Promise<void>) => Promise<void>
@@ -49,19 +56,26 @@ export interface Backend {
   readonly root: string // of the work folders
   readonly type: string
   readonly config: object
-  keep(workspace: string, state: ReadonlyMap<string, unknown> | undefined): Promise<void>
+  keep(workspace: string, state: ReadonlyMap<string, unknown> | undefined, outputs: Module): Promise<void>
+  // What is there now, whoever put it there. Without: what is in memory is the truth.
+  fetch?(workspace: string): Promise<Stated | undefined>
+}
+
+export interface Stated {
+  readonly resources: ReadonlyMap<string, unknown> // by address
+  readonly outputs: Module
 }
 
 export interface InstantOptions {
   readonly version?: string
   readonly moduleOf?: (inputs: Inputs) => Module // none: main.tf is it, as JSON
   readonly backend?: Backend
+  readonly cloud?: Cloud // none: one of its own
 }
 
 export function instantTerraform(options: InstantOptions = {}): Instant {
-  const { version = '1.12.6', moduleOf = moduleOfText, backend } = options
+  const { version = '1.12.6', moduleOf = moduleOfText, backend, cloud = aCloud() } = options
   const states: Instant['states'] = new Map()
-  const ids = new Map<string, string>() // of what is in a state
   const begun = new Map<string, string>() // when the last run in a folder began
   const outputs = new Map<string, Module>()
   const furnished = new Map<string, Inputs>()
@@ -70,16 +84,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
   const printed = new Map<string, string>() // by an apply that runs, or was killed
   const lefts: Instant['lefts'] = new Map()
   const calls: string[] = []
-  const cloud: Cloud = {
-    there: new Map(),
-    calls: [],
-    strays() {
-      const known = new Set(
-        [...states].flatMap(([workspace, state]) => [...state.keys()].map((each) => ids.get(`${workspace} ${each}`))),
-      )
-      return [...cloud.there.keys()].filter((id) => !known.has(id))
-    },
-  }
+  const { known: ids } = cloud
 
   const moduleIn = ({ folder }: Furnished) => {
     const inputs = furnished.get(folder)
@@ -97,9 +102,18 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
     return state
   }
 
+  async function fetched({ workspace }: Furnished): Promise<void> {
+    if (!backend?.fetch) return
+    const state = await backend.fetch(workspace)
+    if (state) states.set(workspace, new Map(state.resources))
+    else states.delete(workspace)
+    if (state) outputs.set(workspace, state.outputs)
+    else outputs.delete(workspace)
+  }
+
   // As Terraform's own backend, which begins a state wherever it finds none.
   const opened = async (where: Furnished) => {
-    if (!states.has(where.workspace)) await backend?.keep(where.workspace, new Map())
+    if (!states.has(where.workspace)) await backend?.keep(where.workspace, new Map(), {})
     return stateOf(where)
   }
 
@@ -127,6 +141,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
     act: () => Partial<Ran> | void | Promise<Partial<Ran> | void>,
   ): Promise<Ran> {
     calls.push(name)
+    await fetched(where)
     try {
       instant.onCommand(name)
     } catch (error) {
@@ -208,7 +223,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
             for (const address of gone) state.delete(address)
             for (const [address, value] of Object.entries(resources)) state.set(address, value)
             outputs.set(where.workspace, rest)
-            await backend?.keep(where.workspace, state)
+            await backend?.keep(where.workspace, state, rest)
           })
           printed.delete(where.folder)
           return {}
@@ -220,7 +235,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
           await calling(`keep the state of ${where.workspace}`, async () => {
             state.clear()
             outputs.delete(where.workspace)
-            await backend?.keep(where.workspace, state)
+            await backend?.keep(where.workspace, state, {})
           })
         }),
       outputs: async (where) =>
@@ -241,7 +256,7 @@ export function instantTerraform(options: InstantOptions = {}): Instant {
           if (state.size > 0) return { code: 1, err: '\nError: Workspace is not empty\n' }
           await calling(`forget the state of ${where.workspace}`, async () => {
             states.delete(where.workspace)
-            await backend?.keep(where.workspace, undefined)
+            await backend?.keep(where.workspace, undefined, {})
           })
           return {}
         }),

@@ -1,11 +1,13 @@
 // What stories of applies share: waiting for what they say, finding their Workspaces, and looking at what Terraform keeps of them.
 import { readFile } from 'node:fs/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { ApiException } from '@kubernetes/client-node'
+import { clusterSecretType } from '../src/api/contract.ts'
 import { labels } from '../src/api/keys.ts'
 import { apiVersionOf } from '../src/api/resource.ts'
 import { crossplane, type WorkspaceGroup, workspaceAPIs } from '../src/api/workspace.ts'
-import { stateNamespace } from '../src/engine/stateaccess.ts'
 import { applyLabelOf, externalNameOf, workspaceNameOf } from '../src/terraform/identity.ts'
+import { stateNamespace } from '../src/terraform/statesecret.ts'
 import type { Bed } from './bed/bed.ts'
 import { type Condition, conditionsOf } from './bed/describe.ts'
 import type { Kube, KubeObject, ObjectRef } from './bed/kube.ts'
@@ -91,6 +93,11 @@ export function attributesIn(state: State, resource: string): Record<string, unk
   return attributes
 }
 
+// What a resource of our own templates was told, as the state has it.
+export async function toldTerraform(kube: Kube, apply: ObjectRef, resource: string): Promise<unknown> {
+  return (attributesIn(await readState(kube, apply), resource)['input'] as { readonly value: unknown }).value
+}
+
 // Behind Terraform's back.
 export async function writeState(kube: Kube, apply: ObjectRef, state: State): Promise<void> {
   const data = { tfstate: gzipSync(JSON.stringify(state)).toString('base64') }
@@ -148,6 +155,40 @@ export async function seeNoTraces(kube: Kube, namespace: string, name?: string):
     { ...patience, everyMs: 500 },
   ).catch((error: unknown) => {
     throw new Error(`still there: ${left.join(', ')}`, { cause: error })
+  })
+}
+
+// Not even an object of a cluster, in whichever API Terraform was asked. What users made themselves stays.
+export async function seeNothingLeft(kube: Kube, namespace: string): Promise<void> {
+  let left: readonly string[] = []
+  const lists = [
+    ['cluster.x-k8s.io/v1beta2', 'Cluster'],
+    ['infrastructure.cluster.x-k8s.io/v1beta1', 'CAPTCluster'],
+    ['controlplane.cluster.x-k8s.io/v1beta1', 'CAPTControlPlane'],
+    ['infrastructure.cluster.x-k8s.io/v1beta1', 'WorkspaceTemplateApply'],
+    ['coordination.k8s.io/v1', 'Lease'],
+    ['opentofu.m.upbound.io/v1beta1', 'Workspace'],
+    ['opentofu.m.upbound.io/v1beta1', 'ProviderConfigUsage'],
+  ] as const
+  const look = async () => {
+    const found = await Promise.all(lists.map(async ([version, kind]) => ifServed(kube.list(version, kind, namespace))))
+    const wide = (await ifServed(kube.list('opentofu.upbound.io/v1beta1', 'Workspace'))).filter(({ metadata }) =>
+      metadata.name.startsWith(`${namespace}.`),
+    )
+    const secrets = (await kube.list('v1', 'Secret', namespace)).filter(({ type }) => type === clusterSecretType)
+    const told = [...found.flat(), ...wide, ...secrets].map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    left = [...told, ...(await tracesOf(kube, namespace))]
+    return left.length === 0 || undefined
+  }
+  await until(`nothing is left in ${namespace}`, look, { ...patience, everyMs: 500 }).catch((error: unknown) => {
+    throw new Error(`still there: ${left.join(', ')}`, { cause: error })
+  })
+}
+
+async function ifServed(found: Promise<readonly KubeObject[]>): Promise<readonly KubeObject[]> {
+  return found.catch((error: unknown) => {
+    if (error instanceof ApiException && error.code === 404) return []
+    throw error
   })
 }
 

@@ -52,8 +52,9 @@ function masked(object: KubeObject, namespace: string): readonly [string, unknow
   const { [ours.plan]: ___, [ours.approve]: ____, [ours.state]: _____, ...notes } = annotations
   const text = JSON.stringify({ ...object, metadata: { ...metadata, annotations: notes } }, (key, value: unknown) => {
     if (key === 'conditions') return (value as readonly Condition[]).toSorted(byType)
+    if (key === 'finalizers') return (value as readonly string[]).toSorted() // a set
     if (key === 'run' && isOver(value)) return undefined
-    return ['salt', 'plan.gz', 'inputs', 'state', 'tfstate'].includes(key) ? '<bytes>' : value
+    return ['salt', 'plan.gz', 'inputs', 'state', 'home', 'moved', 'tfstate'].includes(key) ? '<bytes>' : value
   })
   const plain = text
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>')

@@ -42,6 +42,7 @@ interface State {
   answers: Readonly<Record<string, Answer>> // but for these tokens
   aws: Error | undefined // what it says instead of giving a token
   tokens: number
+  services: readonly string[] // in the cluster, with load balancers
 }
 
 export function aWorld({ answer = { is: 'yes' } }: { readonly answer?: Answer } = {}) {
@@ -49,7 +50,7 @@ export function aWorld({ answer = { is: 'yes' } }: { readonly answer?: Answer } 
   const idOf = (resource: Resource, key: Key) => `${resourceName(resource)} ${tellKey(key)}`
   const put = (resource: Resource, object: KubeObject) => objects.set(idOf(resource, keyOf(object)), object)
   const did: string[] = [] // what was asked of the world, in order
-  const state: State = { now: noon, answer, answers: {}, aws: undefined, tokens: 0 }
+  const state: State = { now: noon, answer, answers: {}, aws: undefined, tokens: 0, services: [] }
   const read = {
     get(resource: Resource, key: Key) {
       const { data: _, ...object } = (objects.get(idOf(resource, key)) ?? {}) as Secret
@@ -62,7 +63,11 @@ export function aWorld({ answer = { is: 'yes' } }: { readonly answer?: Answer } 
       return isSeen ? resource.keep(known) : undefined
     },
     list: () => [],
-    byIndex: () => [],
+    // What names it, is known by that, though it has lost its owner.
+    byIndex: (resource: Resource, index: string) =>
+      resource.kind === 'Cluster' && index === 'named'
+        ? [...objects.values()].filter(({ kind }) => kind === 'Cluster')
+        : [],
     keysAt: () => [],
   } as unknown as Read
   const live = {
@@ -93,6 +98,11 @@ export function aWorld({ answer = { is: 'yes' } }: { readonly answer?: Answer } 
       state.tokens += 1
       const expires = new Date(state.now.getTime() + 86_400_000)
       return { token: seal(`of-account-${state.tokens}`), expires }
+    },
+    async removeLoadBalancers(way) {
+      did.push(`look inside as ${way.token?.open()}`)
+      const told = answerTo(way.token?.open())
+      return told.is === 'no' ? told : state.services
     },
   }
   function remove(object: KubeObject) {

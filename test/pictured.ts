@@ -371,6 +371,20 @@ export const clusters: Readonly<Record<string, Situation>> = {
       ...made('tf.m.upbound.io/v1beta1', 'Workspace', 'demo-eks-controlplane', { ...going, spec: { forProvider: {} } }),
     },
   ),
+  'the Cluster is deleted, and a load balancer stays in it': situation(
+    theCluster({ ...going, says: [says('Deleting', 'True', 'WaitingForControlPlaneDeletion', '')] }),
+    ...vpcThere,
+    thePlane({
+      ...going,
+      says: [
+        plane('Available', 'Deleting', 'waits until Services are gone'),
+        plane('Deleting', 'CleanupTimeout', 'waits until Services of type LoadBalancer are gone: default/web'),
+      ],
+    }),
+    eks(applied('Ready', 'Ready')),
+    aWorkspaceOf('demo-eks-controlplane', ...isReady),
+    ...fourSecrets,
+  ),
   'the Cluster is deleted, and the network cannot be destroyed': situation(
     theCluster({ ...going, says: [says('Deleting', 'True', 'WaitingForInfrastructureDeletion', '')] }),
     { ...made(infra, 'CAPTCluster', 'demo', { ...going, ownedBy: cluster, says: [network('Ready', 'Deleting')] }) },

@@ -18,12 +18,13 @@ import {
   type WorkspaceAPI,
   type WorkspaceCondition,
 } from '../src/api/workspace.ts'
-import { configRefOf } from '../src/engine/usages.ts'
+
 import type { Client } from '../src/kube/client.ts'
 import { isConflict, isNotFound } from '../src/kube/errors.ts'
 import { createCache } from '../src/runtime/cache.ts'
 import { systemClock } from '../src/runtime/clock.ts'
 import { isAllowed } from '../src/terraform/policies.ts'
+import { configRefOf } from '../src/terraform/providerconfig.ts'
 
 export type Inputs = Readonly<Record<string, unknown>>
 
@@ -271,14 +272,16 @@ export function startPlayer(options: PlayerOptions): Player {
     const { workspace } = scene
     const { metadata } = workspace
     const { finalizers = [], uid = '', resourceVersion } = metadata
+    const { annotate, use, connect, finalizer, release, conditions = [], atProvider } = next
     const patch = async (change: { metadata?: object; status?: object }, subresource?: 'status') => {
-      const fenced = { ...change, metadata: { ...change.metadata, uid, resourceVersion } }
+      const isCritical = annotate !== undefined // which the provider writes whatever else was changed meanwhile
+      const fence = { uid, ...(!isCritical && { resourceVersion }) }
+      const fenced = { ...change, metadata: { ...change.metadata, ...fence } }
       await client.patch(resource, keyOf(workspace), fenced, {
         fieldManager: 'provider',
         ...(subresource && { subresource }),
       })
     }
-    const { annotate, use, connect, finalizer, release, conditions = [], atProvider } = next
     if (annotate) {
       if (crossplane.createPending in annotate) builds.set(uid, sleep(buildMs(workspace)))
       if (crossplane.createSucceeded in annotate || crossplane.createFailed in annotate) {

@@ -1,17 +1,20 @@
 // A manager and an engine in this process, an API server that is real or in memory, and Terraform that answers at once. One of the two can be
 // struck at any of its acts: whatever it wanted to write is never sent, or is sent and never answered; then all it knew is gone, and
 // another takes its place. What they live through is for others: test/crash.ts a life of an apply, test/clustercrash.ts one of a cluster.
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import { expect } from 'vitest'
 import { CustomResourceDefinition, Namespace, Secret } from '../src/api/neighbours.ts'
 import { apiVersionOf, type Resource, resourceName } from '../src/api/resource.ts'
 import { workspaceAPIs } from '../src/api/workspace.ts'
 import { nowhere, type Outside } from '../src/controllers/controlplane/outside.ts'
 import { controllersOf } from '../src/controllers/index.ts'
+import { fetchState } from '../src/engine/backend.ts'
 import { createClaims } from '../src/engine/claims.ts'
 import { createConnections } from '../src/engine/connection.ts'
 import { createCustody } from '../src/engine/custody.ts'
@@ -19,7 +22,6 @@ import { createEngine } from '../src/engine/engine.ts'
 import { gather, type Inputs } from '../src/engine/inputs.ts'
 import { createPass } from '../src/engine/pass.ts'
 import { createRecords } from '../src/engine/records.ts'
-import { stateNamespace as states } from '../src/engine/stateaccess.ts'
 import { createUsages } from '../src/engine/usages.ts'
 import { type Client, createClient, type Scope } from '../src/kube/client.ts'
 import { findAccess } from '../src/kube/find.ts'
@@ -29,9 +31,10 @@ import type { Log } from '../src/runtime/log.ts'
 import { createManager } from '../src/runtime/manager.ts'
 import { createMetrics } from '../src/runtime/metrics.ts'
 import { settingsOf } from '../src/runtime/settings.ts'
+import { stateKey, stateNamespace as states } from '../src/terraform/statesecret.ts'
 import { seeEstablished } from './bed/core.ts'
 import { startOwnApi } from './bed/own.ts'
-import { type Backend, type Instant, instantTerraform, type Module } from './instant.ts'
+import { type Backend, type Cloud, type Instant, instantTerraform, type Module } from './instant.ts'
 import { type Blow, type Body, startMortal, type Working } from './mortal.ts'
 import { type Objects, objectsInMemory } from './objects.ts'
 
@@ -129,6 +132,7 @@ export interface Living {
   readonly namespace: string
   readonly strike: Strike | undefined
   readonly outside?: Outside // none: nothing is there
+  readonly cloud?: Cloud // none: one of their own
   moduleOf(inputs: Inputs): Module
 }
 
@@ -136,11 +140,11 @@ export interface Living {
 export async function startPair(
   { folder, pace }: Pick<Site, 'folder' | 'pace'>,
   client: Client,
-  { namespace, strike, outside = nowhere, moduleOf }: Living,
+  { namespace, strike, outside = nowhere, cloud, moduleOf }: Living,
 ): Promise<Pair> {
   const root = join(folder, namespace)
-  await mkdir(root)
-  const instant = instantTerraform({ moduleOf, backend: aBackend(client, root) })
+  await mkdir(root, { recursive: true })
+  const instant = instantTerraform({ moduleOf, backend: aBackend(client, root), ...(cloud && { cloud }) })
   const twice = new Set<string>()
   const blowFor = (who: Strike['who']) => (strike?.who === who ? strike : undefined)
   await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
@@ -163,10 +167,23 @@ export function strikesOf({ acts }: { readonly acts: Acts }): readonly Strike[] 
   return [...waysOf(acts.manager, 'manager'), ...waysOf(acts.engine, 'engine')]
 }
 
-// Every write of the manager, answered with a failure.
-export function failuresOf({ acts }: { readonly acts: Acts }): readonly Strike[] {
+// Every write of the manager, answered with a failure; with `who`, every write of that one to the API server.
+export function failuresOf({ acts }: { readonly acts: Acts }, who: Strike['who'] = 'manager'): readonly Strike[] {
   const ways = ['refused', 'denied'] as const
-  return acts.manager.flatMap((_, index) => ways.map((how): Strike => ({ who: 'manager', at: index + 1, how })))
+  return acts[who].flatMap((act, index) =>
+    isWrite(act) ? ways.map((how): Strike => ({ who, at: index + 1, how })) : [],
+  )
+}
+
+// Not what Terraform does to the world.
+function isWrite(act: string): boolean {
+  return /^(?:create|apply|patch|delete) [A-Z]/.test(act)
+}
+
+// So many of them, by the seed; none given: all.
+export function draw<S>(strikes: readonly S[], count = strikes.length): readonly S[] {
+  const length = Math.min(count, strikes.length)
+  return fc.sample(fc.shuffledSubarray([...strikes], { minLength: length, maxLength: length }), 1).flat()
 }
 
 function waysOf(acts: readonly string[], who: Strike['who']): readonly Strike[] {
@@ -181,14 +198,18 @@ function waysOf(acts: readonly string[], who: Strike['who']): readonly Strike[] 
 }
 
 // Has a life lived and judged for each strike, some at a time. Not every life has as many acts: a blow that was waited for in vain
-// falls an act earlier in the next life. Tells how many lives there were.
-export async function liveEach<L extends { readonly struck: string | undefined }>(
+// falls an act earlier in the next life. Tells how many have fallen.
+export async function liveEach<
+  L extends { readonly struck: string | undefined },
+  S extends Blow & { readonly who: string; readonly isMoved?: true },
+>(
   atATime: number,
-  strikes: readonly Strike[],
-  live: (namespace: string, strike: Strike) => Promise<L>,
-  judge: (told: string, strike: Strike, life: L) => void,
+  strikes: readonly S[],
+  live: (namespace: string, strike: S) => Promise<L>,
+  judge: (told: string, strike: S, life: L) => void,
 ): Promise<number> {
   let lives = 0
+  let fallen = 0
   const left = [...strikes]
   const one = async () => {
     for (let strike = left.pop(); strike; strike = left.pop()) {
@@ -196,7 +217,8 @@ export async function liveEach<L extends { readonly struck: string | undefined }
       const told = `the ${who} was struck ${how} its act ${at}${isMoved ? ' and came back elsewhere' : ''}`
       try {
         const life = await live(`life-${++lives}`, strike)
-        if (life.struck === undefined && at > 1) left.push({ ...strike, at: at - 1 })
+        if (life.struck !== undefined) fallen++
+        else if (at > 1) left.push({ ...strike, at: at - 1 })
         judge(`${told}: ${life.struck}`, strike, life)
       } catch (error) {
         expect.soft(error, told).toBeUndefined()
@@ -204,7 +226,7 @@ export async function liveEach<L extends { readonly struck: string | undefined }
     }
   }
   await Promise.all(Array.from({ length: atATime }, one))
-  return lives
+  return fallen
 }
 
 function aManager({ client }: Body, namespace: string, outside: Outside, { clock }: Pace): Working {
@@ -283,20 +305,37 @@ function anEngine(body: Body, { namespace, root, instant, twice, pace: { clock }
 
 // As Terraform's own, which keeps states in Secrets.
 function aBackend(client: Client, root: string): Backend {
-  let serial = 0
+  const keyOfState = (workspace: string) => stateKey({ namespace: states, suffix: 'capt' }, workspace)
+  const read = async (workspace: string): Promise<StateText | undefined> => {
+    const { text } = await fetchState(client, keyOfState(workspace))
+    return text === '' ? undefined : (JSON.parse(text) as StateText)
+  }
   return {
     root,
     type: 'kubernetes',
     config: { secret_suffix: 'capt', namespace: states },
-    async keep(workspace, state) {
-      const metadata = { namespace: states, name: `tfstate-${workspace}-capt` }
+    async keep(workspace, state, outputs) {
+      const metadata = keyOfState(workspace)
       if (!state) return client.remove(Secret, metadata)
-      const text = { version: 4, lineage: workspace, serial: ++serial, resources: [...state] }
+      const { lineage, serial } = (await read(workspace)) ?? { lineage: randomUUID(), serial: 0 }
+      const text: StateText = { version: 4, lineage, serial: serial + 1, resources: [...state], outputs }
       const data = { tfstate: gzipSync(JSON.stringify(text)).toString('base64') }
       const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, data }
       await client.apply(Secret, secret, { fieldManager: 'terraform', force: true })
     },
+    async fetch(workspace) {
+      const state = await read(workspace)
+      return state && { resources: new Map(state.resources), outputs: state.outputs }
+    },
   }
+}
+
+interface StateText {
+  readonly version: 4
+  readonly lineage: string
+  readonly serial: number
+  readonly resources: readonly (readonly [address: string, value: unknown])[]
+  readonly outputs: Module
 }
 
 function working(cache: Cache, work: () => Promise<void>, stop: () => Promise<void>): Working {

@@ -1,4 +1,5 @@
-// A workload cluster: a further API server, as Cluster API core and add-ons meet it. No controllers, no nodes.
+// A workload cluster: a further API server, as Cluster API core and add-ons meet it. No controllers, no nodes. `startWorkload` starts one,
+// `onWorkload` takes one up that runs already.
 import { join } from 'node:path'
 import { realParts } from '../../tools/workshop.ts'
 import { type EksCluster, startEksAuthenticator } from '../eks-authenticator.ts'
@@ -9,15 +10,24 @@ import { type Kube, kubeOf } from './kube.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { privateFile } from './private-file.ts'
 
-export interface Workload {
+// Plain data: it can be handed to another process.
+export interface WorkloadAddress {
   readonly folder: string
   readonly host: string
   readonly port: number
   readonly ca: string // PEM
   readonly token: string // of an administrator
   readonly kubeconfig: string // its text, with a bearer token: what a `<cluster>-kubeconfig` Secret holds
-  readonly kube: Kube
   readonly auditLog: string // a file
+  readonly kubectl: string // the program
+}
+
+export interface Workload extends WorkloadAddress {
+  readonly kube: Kube
+}
+
+export interface StartedWorkload extends Workload {
+  readonly address: WorkloadAddress
   stop(): Promise<void>
 }
 
@@ -25,7 +35,7 @@ export interface WorkloadOptions {
   readonly eks?: EksCluster // it also takes the tokens of EKS, for this cluster and of this identity
 }
 
-export async function startWorkload({ eks }: WorkloadOptions = {}): Promise<Workload> {
+export async function startWorkload({ eks }: WorkloadOptions = {}): Promise<StartedWorkload> {
   const parts = await realParts(['etcd', 'kube-apiserver', 'kubectl'])
   return startHousehold('workload', async (home) => {
     const door = eks && (await startDoor(home, eks))
@@ -35,16 +45,25 @@ export async function startWorkload({ eks }: WorkloadOptions = {}): Promise<Work
     })
     const { hostname: host, port } = new URL(api.server)
     const text = kubeconfig(api, { token: api.adminToken })
-    const file = privateFile(join(home.folder, 'token.kubeconfig'), text)
+    privateFile(tokenFile(home), text)
     const { ca, adminToken: token, auditLog } = api
-    const kube = kubeOf(file, parts.kubectl)
     const reach = { host, port: Number(port), ca, token, kubeconfig: text }
+    const address = { folder: home.folder, ...reach, auditLog, kubectl: parts.kubectl }
     const stop = async () => {
       await home.end()
       await door?.stop()
     }
-    return { folder: home.folder, ...reach, kube, auditLog, stop }
+    return { ...onWorkload(address), address, stop }
   })
+}
+
+// Takes one up that runs already.
+export function onWorkload(address: WorkloadAddress): Workload {
+  return { ...address, kube: kubeOf(tokenFile(address), address.kubectl) }
+}
+
+function tokenFile({ folder }: { readonly folder: string }): string {
+  return join(folder, 'token.kubeconfig')
 }
 
 async function startDoor(home: Household, eks: EksCluster) {

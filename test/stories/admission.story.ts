@@ -71,6 +71,31 @@ test.each<[Kind]>([[CAPTCluster], [CAPTControlPlane]])(
   },
 )
 
+test.each<[Kind]>([[CAPTCluster], [CAPTControlPlane]])(
+  'an apply that belongs to a protected $kind is not deleted, and one beside it is',
+  async (kind) => {
+    const namespace = await bed.namespace('hands')
+    const owner = aSpecimen(kind, namespace, changed(kind, 'deletionProtection', true))
+    await kube.apply(owner)
+    const { uid = '' } = (await kube.read(owner))?.metadata ?? {}
+    const anApply = (name: string, ...ownerReferences: NonNullable<KubeObject['metadata']['ownerReferences']>) => {
+      const apply = aSpecimen(WorkspaceTemplateApply, namespace, { templateRef: { name: 'specimen' } }, name)
+      return { ...apply, metadata: { ...apply.metadata, ownerReferences } }
+    }
+    const { apiVersion } = owner
+    const hands = anApply('hands', { apiVersion, kind: kind.kind, name: 'specimen', uid, controller: true })
+    const beside = anApply('beside')
+    await kube.apply(hands, beside)
+    await expect(kube.remove(hands)).rejects.toThrow(
+      `WorkspaceTemplateApply hands belongs to ${kind.kind} specimen, which has deletionProtection: set spec.deletionProtection of that to false first`,
+    )
+    await kube.remove(beside)
+    await kube.patch(owner, { spec: { deletionProtection: false } })
+    await kube.remove(hands)
+    await kube.seeGone(hands)
+  },
+)
+
 test('a WorkspaceTemplate in use is not deleted; one that nobody uses is', async () => {
   const namespace = await bed.namespace('in-use')
   const template = aSpecimen(WorkspaceTemplate, namespace)

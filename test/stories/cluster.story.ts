@@ -15,6 +15,7 @@ import {
 } from '../clusters.ts'
 import { aWorkspaceTemplateApply } from '../given.ts'
 import { aTeller, type Teller } from '../golden.ts'
+import { asGuided } from '../guide.ts'
 import {
   askAgain,
   attributesIn,
@@ -256,11 +257,12 @@ test('an upgrade walks one minor version at a time, and one that fails leaves a 
   await kube.seeCondition(cluster, 'Available', 'True', patience)
 
   story.happens('two minor versions further are asked for, and EKS has only one of them')
-  await kube.patch(controlPlane, { spec: { version: 'v1.36.2' } })
+  await asGuided(bed, 'life.md', namespace, '"version":"v1.36.2"')
   const failed = await seeSaying(kube, controlPlane, 'EKSApplied', 'TerraformFailed')
   story.says(failed, ...ofControlPlane)
   tellVersions(failed)
   story.notes(masked(conditionOf(failed, 'RollingOut')?.message ?? '', namespace))
+  expect(await asGuided(bed, 'life.md', namespace, '"RollingOut"')).toMatch(/^v1\.35 from Kubernetes 1\.35 to 1\.36: /)
   expect(attributesIn(await readState(kube, eks), 'cluster')['output']).toMatchObject({ value: { version: '1.35' } })
   await tellDescribed(story, objects)
 

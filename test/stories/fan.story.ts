@@ -1,6 +1,6 @@
 // Fifty applies that need one, on an API server of their own: they would keep the engine of the bed from everybody else's.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { stateNamespace } from '../../src/engine/stateaccess.ts'
+import { stateNamespace } from '../../src/terraform/statesecret.ts'
 import { lendAudit } from '../bed/audit.ts'
 import { launchManager, type ManagerProcess, managerKubeconfig, seeReady } from '../bed/manager.ts'
 import { type OwnEngines, startOwnEngines } from '../bed/own-engines.ts'

@@ -4,7 +4,7 @@ import { annotations } from '../../src/api/keys.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { bedAws } from '../bed/manager.ts'
 import { aWorkload, theBed } from '../bed/story.ts'
-import { aCaptCluster, leadingTo, offlineSecret, offlineTemplates } from '../clusters.ts'
+import { aCaptCluster, asOurselves, leadingTo, offlineSecret, offlineTemplates } from '../clusters.ts'
 import { conditionOf, patience, seeSaying } from '../lives.ts'
 
 const bed = theBed()
@@ -24,16 +24,6 @@ const valueOf = ({ data }: KubeObject) =>
   Buffer.from((data as { readonly value: string }).value, 'base64').toString('utf8')
 const tokenOf = (secret: KubeObject) => /token: (?<token>\S+)/.exec(valueOf(secret))?.groups?.['token'] ?? ''
 
-// Time goes by faster so: whoever writes as we do is believed.
-async function asOurselves({ apiVersion, kind, type, data, metadata }: KubeObject, notes: object): Promise<void> {
-  const { name, namespace, labels, ownerReferences } = metadata
-  const written = { name, namespace, labels, ownerReferences, annotations: notes }
-  await kube.kubectl(
-    ['apply', '--server-side', '--field-manager=capt-controlplane', '-f', '-'],
-    JSON.stringify({ apiVersion, kind, type, data, metadata: written }),
-  )
-}
-
 test('a token signed with the identity at AWS opens the cluster, is renewed when it is due, and nobody else gets one', async () => {
   const { cluster, controlPlane, secret } = await aCluster('aws', {
     eksClusterName: 'eks-demo',
@@ -47,7 +37,7 @@ test('a token signed with the identity at AWS opens the cluster, is renewed when
   expect(Date.parse(expires) - Date.now()).toBeLessThan(15 * 60_000)
   expect(Date.parse(renews)).toBeLessThan(Date.parse(expires) - 4 * 60_000)
 
-  await asOurselves(before, { ...before.metadata.annotations, [annotations.tokenRenews]: '2026-01-01T00:00:00Z' })
+  await asOurselves(kube, before, { ...before.metadata.annotations, [annotations.tokenRenews]: '2026-01-01T00:00:00Z' })
   const isAnother = (seen: KubeObject) => tokenOf(seen) !== tokenOf(before)
   const after = await kube.see(secret('demo-kubeconfig'), 'has another token', isAnother, patience)
   await kube.see(

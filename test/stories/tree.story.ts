@@ -2,7 +2,7 @@
 // nothing to show.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { CAPTCluster } from '../../src/api/captcluster.ts'
 import { CAPTControlPlane } from '../../src/api/captcontrolplane.ts'
 import { managedByAnnotation } from '../../src/api/contract.ts'
@@ -13,8 +13,7 @@ import type { KubeObject } from '../bed/kube.ts'
 import { kubeconfig } from '../bed/kubeconfig.ts'
 import { privateFile } from '../bed/private-file.ts'
 import { tellControlPlaneMade, tellNetworkMade } from '../bed/standin.ts'
-import { theBed } from '../bed/story.ts'
-import { startWorkload, type Workload } from '../bed/workload.ts'
+import { aWorkload, theBed } from '../bed/story.ts'
 import {
   aBedCluster,
   aBedControlPlane,
@@ -29,12 +28,7 @@ import { until } from '../until.ts'
 const bed = theBed()
 const { kube } = bed
 const program = resolve(import.meta.dirname, '../../src/bin/capt.ts')
-let workload: Workload
-
-beforeAll(async () => {
-  workload = await startWorkload()
-})
-afterAll(async () => workload?.stop())
+const workload = aWorkload()
 
 interface Run {
   readonly child: ChildProcess
@@ -82,15 +76,15 @@ test('it follows a cluster until it is available, and then shows it whole', asyn
   await kube.apply(infra, controlPlane, cluster)
   const run = start(['demo', '-n', namespace, '--until', 'available'])
   await seeLine(run, /^\+\d+s BedCluster\/demo: New$/m)
-  await kube.apply(aKubeconfigSecret({ namespace, text: workload.kubeconfig }))
-  await tellNetworkMade(kube, infra, workload)
+  await kube.apply(aKubeconfigSecret({ namespace, text: workload().kubeconfig }))
+  await tellNetworkMade(kube, infra, workload())
   await seeLine(run, /^\+\d+s BedCluster\/demo: Ready$/m)
   await kube.see(controlPlane, 'is claimed by core', ({ metadata }) => metadata.ownerReferences !== undefined)
   await tellControlPlaneMade(kube, controlPlane)
   const { code, output, complaints } = await run.ended
   expect(complaints).toBe('')
   expect(code).toBe(0)
-  const address = `https://${workload.host}:${workload.port}`
+  const address = `https://${workload().host}:${workload().port}`
   expect(output.trimEnd().split('\n').at(-1)).toMatch(/^\+\d+s Available at /)
   const once = await capt(['demo', '-n', namespace])
   expect(once.code).toBe(0)

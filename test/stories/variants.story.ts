@@ -1,5 +1,5 @@
 // Clusters of every shape that the examples and the spec allow, each brought to Available on real core and deleted again.
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { externalNameOf } from '../../src/terraform/identity.ts'
@@ -8,7 +8,6 @@ import { aWorkload, theBed } from '../bed/story.ts'
 import { aCaptCluster, documentsIn, leadingTo, offlineSecret, offlineTemplates, within } from '../clusters.ts'
 import { aWorkspaceTemplate, aWorkspaceTemplateApply } from '../given.ts'
 import {
-  attributesIn,
   conditionOf,
   eventsOf,
   patience,
@@ -16,9 +15,11 @@ import {
   seeDestroyed,
   seeNoTraces,
   seeSaying,
+  toldTerraform,
   tracesOf,
   workspaceOf,
 } from '../lives.ts'
+import { until } from '../until.ts'
 
 const bed = theBed()
 const { kube } = bed
@@ -39,11 +40,8 @@ async function removed(cluster: KubeObject): Promise<void> {
   await kube.seeGone(cluster, patience)
 }
 
-// What Terraform was told, as its state has it.
-async function toldTerraform(namespace: string, apply: string, resource: string): Promise<unknown> {
-  const state = await readState(kube, aWorkspaceTemplateApply({ namespace, name: apply }))
-  return (attributesIn(state, resource)['input'] as { readonly value: unknown }).value
-}
+const told = async (namespace: string, apply: string, resource: string) =>
+  toldTerraform(kube, aWorkspaceTemplateApply({ namespace, name: apply }), resource)
 
 const example = (file: string, namespace: string) => {
   const objects = within(namespace, documentsIn(`clusters/${file}`))
@@ -58,6 +56,10 @@ test('each example of a cluster is tried here', () => {
     'minimal.yaml',
     'private-endpoint.yaml',
     'retained-vpc.yaml',
+  ])
+  expect(readdirSync(resolve(import.meta.dirname, '../../examples/clusterclass')).toSorted()).toEqual([
+    'class.yaml',
+    'cluster.yaml',
   ])
 })
 
@@ -83,7 +85,7 @@ test.concurrent('an existing VPC and its subnets are handed on to EKS, and never
   const { cluster, objects } = example('existing-vpc.yaml', namespace)
   await kube.apply(...objects)
   await seeAvailable(cluster)
-  expect(await toldTerraform(namespace, 'existing-vpc-eks-controlplane', 'cluster')).toMatchObject({
+  expect(await told(namespace, 'existing-vpc-eks-controlplane', 'cluster')).toMatchObject({
     vpc: 'vpc-0123456789abcdef0',
     subnets: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
   })
@@ -104,6 +106,10 @@ test.concurrent('a VPC that is retained stays with its state, and an event says 
   expect(await kube.read(workspaceOf('tf.m.upbound.io', apply))).toBeDefined()
   const notes = (await eventsOf(kube, apply)).map(({ note }) => String(note)).join('\n')
   expect(notes).toContain(externalNameOf({ namespace, name: 'retained-vpc-vpc' }))
+  const retained = /: see kubectl (?<found>.*) and kubectl (?<kept>.*)$/m.exec(notes)?.groups ?? {}
+  for (const command of Object.values(retained))
+    expect(await kube.kubectl(command.split(' '))).toContain('retained-vpc-vpc')
+  expect(Object.keys(retained)).toEqual(['found', 'kept'])
   const left = await tracesOf(kube, namespace, 'retained-vpc-eks-controlplane')
   expect(left.filter((each) => !each.endsWith('-vpc-connection'))).toEqual([]) // of the other, which stays
 }, 300_000)
@@ -126,7 +132,7 @@ test.concurrent('an API server that is reached by another address is still known
   const kubeconfig = await bed.clusterctl(['get', 'kubeconfig', 'private-endpoint', '--namespace', namespace])
   expect(kubeconfig).toContain(`server: https://${host}:${port}`)
   expect(kubeconfig).toContain('tls-server-name: localhost')
-  expect(await toldTerraform(namespace, 'private-endpoint-eks-controlplane', 'cluster')).toMatchObject({
+  expect(await told(namespace, 'private-endpoint-eks-controlplane', 'cluster')).toMatchObject({
     public: false,
     private: true,
     services: '172.20.0.0/16',
@@ -162,12 +168,12 @@ test.concurrent('whatever its objects are called, everything in the spec reaches
     cluster,
   )
   await seeAvailable(cluster)
-  expect(await toldTerraform(namespace, 'net-x7k2-vpc', 'vpc')).toEqual({
+  expect(await told(namespace, 'net-x7k2-vpc', 'vpc')).toEqual({
     name: 'blue',
     region: 'us-gov-west-1',
     tags: { team: 'a' },
   })
-  expect(await toldTerraform(namespace, 'plane-q9-eks-controlplane', 'cluster')).toMatchObject({
+  expect(await told(namespace, 'plane-q9-eks-controlplane', 'cluster')).toMatchObject({
     name: namespace,
     region: 'us-gov-west-1',
     version: '1.34',
@@ -187,6 +193,86 @@ test.concurrent('whatever its objects are called, everything in the spec reaches
   await removed(cluster)
   await seeNoTraces(kube, namespace)
 }, 300_000)
+
+test.concurrent('a class and a Cluster of it need two files, and do what their comments say', async () => {
+  const namespace = await aStage('fromclass')
+  const folder = resolve(import.meta.dirname, '../..')
+  const run = async (file: string, beginning: string, more: readonly string[] = []) => {
+    const text = readFileSync(join(folder, 'examples/clusterclass', file), 'utf8')
+    const [, command = ''] = new RegExp(`^# {3}kubectl (${beginning}.*)$`, 'm').exec(text) ?? []
+    const args = command.replace('examples/', `${folder}/examples/`).match(/'[^']*'|\S+/g) ?? []
+    return kube.kubectl([...args.map((each) => each.replaceAll("'", '')), '--namespace', namespace, ...more])
+  }
+  const waiting = ['--timeout=150s']
+  await run('class.yaml', 'apply')
+  expect(await run('class.yaml', 'get clusterclass')).toContain('capt-eks')
+  expect(await run('class.yaml', 'get captcontrolplanetemplate')).toMatch(/capt-eks +1\.0\.0 +EKS, with what/)
+  await run('cluster.yaml', 'apply')
+  await run('cluster.yaml', 'wait cluster', waiting)
+  expect(await run('cluster.yaml', 'get')).toMatch(/from-class +from-class +v1\.34\.0 +v1\.34\.0 +\S+ +1\.0\.0 +True/)
+  await run('cluster.yaml', 'patch')
+  await run('cluster.yaml', 'wait captcontrolplane', waiting)
+  expect(await told(namespace, 'from-class-eks-controlplane', 'cluster')).toMatchObject({
+    name: 'from-class',
+    version: '1.35',
+    tags: { team: 'platform' },
+    cidrs: ['203.0.113.0/24'],
+  })
+  await run('cluster.yaml', 'delete', ['--timeout=120s'])
+  await seeNoTraces(kube, namespace)
+}, 400_000)
+
+test.concurrent('a class in another namespace serves a Cluster in an existing VPC, and a variable protects that', async () => {
+  const namespace = await aStage('ofclass')
+  const classes = await bed.namespace('classes')
+  await kube.apply(...within(classes, documentsIn('clusterclass/class.yaml')))
+  const [cluster] = within(namespace, documentsIn('clusterclass/cluster.yaml'))
+  if (!cluster) throw new Error('the example has no Cluster')
+  const [privateSubnets, region] = [['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'], 'us-gov-west-1']
+  const wanted = (deletionProtection: boolean) => ({
+    spec: {
+      topology: {
+        classRef: { name: 'capt-eks', namespace: classes },
+        version: 'v1.34.0',
+        variables: [
+          { name: 'region', value: region },
+          { name: 'existingVpc', value: { id: 'vpc-0123456789abcdef0', privateSubnets } },
+          { name: 'eksClusterName', value: namespace },
+          { name: 'deletionProtection', value: deletionProtection },
+        ],
+      },
+    },
+  })
+  await kube.apply({ ...cluster, ...wanted(true) })
+  await seeAvailable(cluster)
+  expect(await told(namespace, 'from-class-eks-controlplane', 'cluster')).toMatchObject({
+    name: namespace,
+    region,
+    vpc: 'vpc-0123456789abcdef0',
+    subnets: privateSubnets,
+  })
+  const controlPlane = { ...cluster, apiVersion: 'controlplane.cluster.x-k8s.io/v1beta1', kind: 'CAPTControlPlane' }
+  expect((await kube.read(controlPlane))?.['status']).toMatchObject({
+    template: { name: 'capt-eks', templateVersion: '1.0.0', description: 'EKS, with what every cluster of ours has.' },
+  })
+  await expect(kube.remove(cluster)).rejects.toThrow(/deletionProtection/)
+  await kube.patch(cluster, wanted(false))
+  const isFree = ({ spec }: KubeObject) => !(spec as { readonly deletionProtection: boolean }).deletionProtection
+  for (const [apiVersion, kind] of [
+    ['controlplane.cluster.x-k8s.io/v1beta1', 'CAPTControlPlane'],
+    ['infrastructure.cluster.x-k8s.io/v1beta1', 'CAPTCluster'],
+  ] as const)
+    await kube.see({ ...cluster, apiVersion, kind }, 'may be deleted', isFree, patience)
+  await until(
+    'it is let go',
+    async () => {
+      await removed(cluster)
+      return true
+    },
+    patience,
+  )
+  await seeNoTraces(kube, namespace)
+}, 400_000)
 
 test.concurrent('what somebody else manages is not touched', async () => {
   const namespace = await aStage('managed')
@@ -231,14 +317,14 @@ resource "terraform_data" "role" {
   expect(conditionOf(waiting, 'SpotRoleReady')?.reason).toBe('Failed')
   await kube.apply(aWorkspaceTemplate({ namespace, name: 'spot-role-create', module }))
   await seeAvailable(cluster)
-  const told = conditionOf((await kube.read(controlPlane)) ?? controlPlane, 'SpotRoleReady')
-  expect(told).toMatchObject({
+  const role = conditionOf((await kube.read(controlPlane)) ?? controlPlane, 'SpotRoleReady')
+  expect(role).toMatchObject({
     status: 'True',
     reason: 'Ensured',
     message: `WorkspaceTemplateApply ${namespace}/spot-role-default found it there already`,
   })
   await removed(cluster)
-  const role = aWorkspaceTemplateApply({ namespace, name: 'spot-role-default' })
-  expect((await kube.read(role))?.metadata).toMatchObject({ name: 'spot-role-default' })
-  expect((await kube.read(role))?.metadata.ownerReferences).toBeUndefined()
+  const apply = aWorkspaceTemplateApply({ namespace, name: 'spot-role-default' })
+  expect((await kube.read(apply))?.metadata).toMatchObject({ name: 'spot-role-default' })
+  expect((await kube.read(apply))?.metadata.ownerReferences).toBeUndefined()
 }, 300_000)

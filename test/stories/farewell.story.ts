@@ -1,0 +1,456 @@
+// Clusters that are deleted at every stage of their lives, under real Cluster API core: by our engine with real OpenTofu, and by a player that moves
+// Workspaces as Crossplane's provider does. EKS is gone before its network is touched, each is destroyed once, and nothing is left.
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { annotations } from '../../src/api/keys.ts'
+import { seal } from '../../src/api/sealed.ts'
+import { type WorkspaceGroup, workspaceAPIs } from '../../src/api/workspace.ts'
+import { type Client, createClient } from '../../src/kube/client.ts'
+import { findAccess } from '../../src/kube/find.ts'
+import { writeKubeconfig } from '../../src/secrets/kubeconfig.ts'
+import { seeEstablished } from '../bed/core.ts'
+import type { KubeObject } from '../bed/kube.ts'
+import { bedAws } from '../bed/manager.ts'
+import { aWorkload, theBed } from '../bed/story.ts'
+import { startWorkload, type Workload } from '../bed/workload.ts'
+import { aCaptCluster, type ClusterObjects, leadingTo, offlineSecret, offlineTemplates } from '../clusters.ts'
+import { aWorkspaceTemplateApply } from '../given.ts'
+import { conditionOf, eventsOf, patience, seeNothingLeft, seeSaying, workspaceOf } from '../lives.ts'
+import { type Player, startPlayer, type Terraform } from '../player.ts'
+import { until } from '../until.ts'
+
+const bed = theBed()
+const { kube } = bed
+const workload = aWorkload()
+const eksName = 'farewell' // of the one cluster for which tokens are signed
+const signed = aWorkload({ eks: { clusterName: eksName, credentials: bedAws } })
+
+type Engine = 'our engine' | 'a player'
+const groups: Readonly<Record<Engine, WorkspaceGroup>> = {
+  'our engine': 'tf.m.upbound.io',
+  'a player': 'opentofu.m.upbound.io',
+}
+const awayGroup: WorkspaceGroup = 'opentofu.upbound.io' // where the player stops
+
+let client: Client
+let player: Player
+beforeAll(async () => {
+  await kube.kubectl([
+    'apply',
+    '--server-side',
+    '--field-manager=bed',
+    '-f',
+    join(import.meta.dirname, '../bed/other-engine-crds.yaml'),
+  ])
+  await seeEstablished(kube)
+  for (const group of [groups['a player'], awayGroup]) {
+    const { clusterProviderConfig, providerConfig } = workspaceAPIs[group]
+    const { kind } = clusterProviderConfig ?? providerConfig
+    await kube.apply({ apiVersion: `${group}/v1beta1`, kind, metadata: { name: 'default' }, spec: {} })
+  }
+  client = createClient(findAccess({ kubeconfig: bed.kubeconfig, env: {} }))
+  player = startPlayer({ client, api: workspaceAPIs[groups['a player']], terraform, buildMs })
+}, 300_000)
+afterAll(() => {
+  player?.stop()
+  client?.close()
+})
+
+// What the offline templates would make of their variables.
+const terraform: Terraform = ({ tags, workload: there, cluster_name: name, kubernetes_version: version }) => {
+  const marks = (tags ?? {}) as Readonly<Record<string, string>>
+  const fault = there ? 'no-eks' : 'no-vpc'
+  if (fault in marks) return { fails: 'apply', summary: `LimitExceeded (tag ${fault})` }
+  if (!there) return { outputs: { vpc_id: { value: 'vpc-0123456789abcdef0' }, private_subnets: { value: [] } } }
+  const { endpoint, ca, token } = there as Readonly<Record<'endpoint' | 'ca' | 'token', string>>
+  const kubeconfig = writeKubeconfig('eks', { server: endpoint, ca, token: seal(token) }).open()
+  return {
+    outputs: {
+      cluster_name: { value: name },
+      cluster_version: { value: version },
+      cluster_endpoint: { value: endpoint },
+      cluster_certificate_authority_data: { value: Buffer.from(ca).toString('base64') },
+      kubeconfig: { value: kubeconfig, sensitive: true },
+    },
+  }
+}
+
+// Which run takes a while is said by the name of the namespace.
+function buildMs({ metadata: { name, namespace = '' } }: { readonly metadata: KubeObject['metadata'] }): number {
+  return namespace.includes(name.endsWith('-vpc') ? 'slow-vpc' : 'slow-eks') ? 4000 : 0
+}
+
+const diaryOf = (namespace: string) => join(bed.folder, `${namespace}.diary`)
+const gateOf = (namespace: string, what: string) => join(bed.folder, `${namespace}.${what}`)
+
+// The offline templates, and what they do is written down. While a gate is there, it is not gone through.
+function templatesFor(namespace: string, group: WorkspaceGroup): readonly KubeObject[] {
+  const diary = diaryOf(namespace)
+  const told = (what: string) => `
+  provisioner "local-exec" {
+    command = "echo made ${what} >> ${diary}; while test -e ${gateOf(namespace, what)}; do sleep 0.1; done"
+  }
+  provisioner "local-exec" {
+    when    = destroy
+    command = "echo gone ${what} >> ${diary}"
+  }`
+  const step = `resource "terraform_data" "step" {
+  triggers_replace = var.kubernetes_version
+  ${told('step')}
+}
+`
+  return offlineTemplates(namespace).map((template) => {
+    const { template: inner } = template['spec'] as {
+      readonly template: { readonly spec: { readonly forProvider: { readonly module: string } } }
+    }
+    const { forProvider } = inner.spec
+    const module = forProvider.module
+      .replace('resource "terraform_data" "vpc" {', (head) => `${head}${told('vpc')}`)
+      .replace('resource "terraform_data" "cluster" {', (head) => `${step}${head}${told('eks')}`)
+    const spec = { ...inner.spec, forProvider: { ...forProvider, module } }
+    return { ...template, spec: { workspaceAPI: group, template: { ...inner, spec } } }
+  })
+}
+
+interface Stage extends ClusterObjects {
+  readonly namespace: string
+  readonly group: WorkspaceGroup
+  serves(): Promise<void>
+  removed(): Promise<void>
+  gone(): Promise<readonly string[]> // everything: what was destroyed, in order
+}
+
+interface Asked {
+  readonly network?: object
+  readonly controlPlane?: object
+  readonly group?: WorkspaceGroup
+  readonly there?: Workload
+}
+
+async function aStage(engine: Engine, story: string, { group = groups[engine], there, ...asked }: Asked = {}) {
+  const namespace = await bed.namespace(story)
+  await writeFile(diaryOf(namespace), '')
+  await kube.apply(offlineSecret(namespace, leadingTo(there ?? workload())), ...templatesFor(namespace, group))
+  const objects = aCaptCluster({ namespace, ...asked })
+  const { cluster, controlPlane } = objects
+  const stage: Stage = {
+    ...objects,
+    namespace,
+    group,
+    serves: async () => void (await kube.seeCondition(controlPlane, 'Available', 'True', patience)),
+    removed: async () => kube.remove(cluster),
+    async gone() {
+      await kube.seeGone(cluster, patience)
+      await seeNothingLeft(kube, namespace)
+      if (engine === 'a player') return destroyedBy(player, namespace)
+      return destroyedIn(namespace)
+    },
+  }
+  return stage
+}
+
+function destroyedBy({ destroyed }: Player, namespace: string): readonly string[] {
+  const names = destroyed
+    .filter((each) => each.includes(`/${namespace}`))
+    .map((each) => each.split(/[/.]/).at(-1) ?? '')
+  return names.map((name) => (name.endsWith('-vpc') ? 'vpc' : 'eks'))
+}
+
+// What was made is gone, as often as it was made.
+async function destroyedIn(namespace: string): Promise<readonly string[]> {
+  const diary = (await readFile(diaryOf(namespace), 'utf8')).split('\n').filter(Boolean)
+  const of = (deed: string) => diary.filter((line) => line.startsWith(deed)).map((line) => line.slice(deed.length + 1))
+  expect(of('gone').toSorted()).toEqual(of('made').toSorted())
+  return of('gone').filter((what) => what !== 'step')
+}
+
+const seeMade = async ({ namespace }: Stage, what: string) =>
+  until(
+    `${what} of ${namespace} is being made`,
+    async () => (await readFile(diaryOf(namespace), 'utf8')).includes(`made ${what}`) || undefined,
+    patience,
+  )
+const tellsOf = (seen: KubeObject) => conditionOf(seen, 'Deleting')?.message ?? ''
+const applyOf = ({ namespace }: Stage, name: string) => aWorkspaceTemplateApply({ namespace, name: `demo-${name}` })
+const both = ['eks', 'vpc']
+
+interface Row {
+  readonly when: string
+  readonly asked?: Asked
+  readonly engines?: readonly Engine[]
+  readonly destroyed: readonly string[] | Readonly<Record<Engine, readonly string[]>>
+  live(stage: Stage, engine: Engine): Promise<void> // until it is deleted
+}
+
+const slow = (what: 'vpc' | 'eks'): Row => ({
+  when: `slow-${what}`,
+  destroyed: what === 'vpc' ? ['vpc'] : both,
+  async live(stage, engine) {
+    const gate = gateOf(stage.namespace, what)
+    await writeFile(gate, '')
+    await kube.apply(...stage.all)
+    const apply = applyOf(stage, what === 'vpc' ? 'vpc' : 'eks-controlplane')
+    if (engine === 'our engine') await seeMade(stage, what)
+    else
+      await kube.see(
+        workspaceOf(stage.group, apply),
+        'is being made',
+        ({ metadata }) => 'crossplane.io/external-create-pending' in (metadata.annotations ?? {}),
+        patience,
+      )
+    await stage.removed()
+    const owner = what === 'vpc' ? stage.network : stage.controlPlane
+    await kube.see(owner, 'goes', ({ metadata }) => metadata.deletionTimestamp !== undefined, patience)
+    await rm(gate)
+  },
+})
+
+const failed = (what: 'vpc' | 'eks', destroyed: Row['destroyed']): Row => {
+  const additionalTags = { [`no-${what}`]: 'x' }
+  return {
+    when: `failed-${what}`,
+    asked: what === 'vpc' ? { network: { additionalTags } } : { controlPlane: { additionalTags } },
+    destroyed,
+    async live(stage) {
+      await kube.apply(...stage.all)
+      if (what === 'vpc') await seeSaying(kube, stage.network, 'VPCReady', 'VPCCreationFailed')
+      else await seeSaying(kube, stage.controlPlane, 'EKSApplied', 'TerraformFailed')
+      await stage.removed()
+    },
+  }
+}
+
+const rows: readonly Row[] = [
+  {
+    when: 'unowned',
+    destroyed: [],
+    async live({ network, controlPlane }) {
+      await kube.apply(network, controlPlane)
+      for (const each of [network, controlPlane]) await seeSaying(kube, each, 'Ready', 'WaitingForCluster')
+      for (const each of [network, controlPlane]) await kube.remove(each)
+      for (const each of [network, controlPlane]) await kube.seeGone(each, patience)
+    },
+  },
+  slow('vpc'),
+  slow('eks'),
+  // Crossplane runs a destroy even where nothing could be made; here only what was made counts.
+  failed('vpc', { 'our engine': [], 'a player': ['vpc'] }),
+  failed('eks', { 'our engine': ['vpc'], 'a player': both }),
+  {
+    when: 'paused',
+    destroyed: both,
+    async live(stage) {
+      await kube.apply(...stage.all)
+      await stage.serves()
+      await kube.patch(stage.cluster, { spec: { paused: true } })
+      await kube.seeCondition(stage.controlPlane, 'Paused', 'True', patience)
+      await stage.removed()
+      await kube.remove(stage.controlPlane)
+      await kube.see(
+        stage.controlPlane,
+        'says that it waits',
+        (seen) => tellsOf(seen).startsWith('waits while it is paused'),
+        patience,
+      )
+      expect((await kube.read(applyOf(stage, 'eks-controlplane')))?.metadata.deletionTimestamp).toBeUndefined()
+      await kube.patch(stage.cluster, { spec: { paused: null } })
+    },
+  },
+  {
+    when: 'upgrading',
+    asked: { controlPlane: { destructiveChanges: 'Allow' } },
+    destroyed: both,
+    async live(stage, engine) {
+      await kube.apply(...stage.all)
+      await stage.serves()
+      const gate = gateOf(stage.namespace, 'step')
+      await writeFile(gate, '')
+      const before = await readFile(diaryOf(stage.namespace), 'utf8')
+      await kube.patch(stage.controlPlane, { spec: { version: 'v1.35.0' } })
+      const isBegun = async () =>
+        (await readFile(diaryOf(stage.namespace), 'utf8')).slice(before.length).includes('made step') || undefined
+      if (engine === 'our engine') await until('the step is made', isBegun, patience)
+      await stage.removed()
+      await kube.see(stage.controlPlane, 'goes', ({ metadata }) => metadata.deletionTimestamp !== undefined, patience)
+      await rm(gate)
+    },
+  },
+  {
+    when: 'unapproved',
+    engines: ['our engine'], // Crossplane shows nobody its plans
+    destroyed: both,
+    async live(stage) {
+      await kube.apply(...stage.all)
+      await stage.serves()
+      await kube.patch(stage.controlPlane, { spec: { version: 'v1.35.0' } })
+      await seeSaying(kube, stage.controlPlane, 'EKSApplied', 'ApprovalRequired')
+      await stage.removed()
+    },
+  },
+]
+
+const table = rows.flatMap(({ engines = ['our engine', 'a player'] as const, ...row }) =>
+  engines.map((engine) => ({ engine, ...row })),
+)
+
+describe('deleted at any stage, a cluster leaves nothing', () => {
+  test.concurrent.each(table)(
+    '$when, with $engine',
+    async ({ when, engine, asked, destroyed, live }) => {
+      const stage = await aStage(engine, when, asked)
+      await live(stage, engine)
+      expect(await stage.gone()).toEqual('our engine' in destroyed ? destroyed[engine] : destroyed)
+    },
+    300_000,
+  )
+
+  test.concurrent('while its engine is away: it waits for that', async ({ onTestFinished }) => {
+    const api = workspaceAPIs[awayGroup]
+    const first = startPlayer({ client, api, terraform })
+    const stage = await aStage('a player', 'away', { group: awayGroup })
+    await kube.apply(...stage.all)
+    await stage.serves()
+    first.stop()
+    await stage.removed()
+    const eks = applyOf(stage, 'eks-controlplane')
+    await kube.see(eks, 'waits', (seen) => tellsOf(seen).startsWith('waits until Terraform has destroyed'), patience)
+    expect((await kube.read(stage.network))?.metadata.deletionTimestamp).toBeUndefined()
+    const second = startPlayer({ client, api, terraform })
+    onTestFinished(second.stop)
+    expect(await stage.gone()).toEqual([])
+    expect(destroyedBy(second, stage.namespace)).toEqual(both)
+  }, 300_000)
+
+  test.concurrent('after its API server is gone: it waits for a word', async () => {
+    const doomed = await startWorkload()
+    const stages = await Promise.all(
+      (['our engine', 'a player'] as const).map(async (engine) => aStage(engine, 'orphaned', { there: doomed })),
+    )
+    for (const { all } of stages) await kube.apply(...all)
+    for (const stage of stages) await stage.serves()
+    await doomed.stop()
+    for (const stage of stages) {
+      await stage.removed()
+      const waits = await seeSaying(kube, stage.controlPlane, 'Deleting', 'WaitingForCleanup')
+      expect(tellsOf(waits)).toMatch(/^waits until it is known that no Service .* nobody listens at/)
+      const eks = workspaceOf(stage.group, applyOf(stage, 'eks-controlplane'))
+      expect((await kube.read(eks))?.metadata.deletionTimestamp).toBeUndefined()
+      await kube.patch(stage.controlPlane, { metadata: { annotations: { [annotations.skipCleanup]: 'true' } } })
+      expect(await stage.gone()).toEqual(both)
+      const events = (await eventsOf(kube, stage.controlPlane)).map(({ reason }) => reason)
+      expect(events).toContain('CleanupSkipped')
+    }
+  }, 300_000)
+})
+
+const aService = (name: string, type: string, finalizers: readonly string[] = []): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { namespace: 'default', name, finalizers },
+  spec: { type, ports: [{ port: 80 }] },
+})
+
+test.concurrent('load balancers go before EKS does, and a whole namespace takes its cluster down in the right order', async () => {
+  const stage = await aStage('our engine', 'whole', {
+    there: signed(),
+    controlPlane: { eksClusterName: eksName, kubeconfig: { source: 'AWS' }, deletionProtection: true },
+  })
+  const { namespace, controlPlane } = stage
+  const { kube: inside } = signed()
+  const [web, quick, plain] = [
+    aService('web', 'LoadBalancer', ['example.com/balancer']),
+    aService('quick', 'LoadBalancer'),
+    aService('plain', 'ClusterIP'),
+  ] as const
+  await inside.apply(web, quick, plain)
+  await kube.apply(...stage.all)
+  await stage.serves()
+
+  const whole = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
+  await kube.remove(whole)
+  const workspaces = ['vpc', 'eks-controlplane'].map((each) => workspaceOf(stage.group, applyOf(stage, each)))
+  await kube.see(stage.network, 'goes', ({ metadata }) => metadata.deletionTimestamp !== undefined, patience)
+  await expect(kube.remove(controlPlane)).rejects.toThrow('has deletionProtection')
+  for (const each of [stage.cluster, controlPlane, applyOf(stage, 'eks-controlplane')])
+    expect((await kube.read(each))?.metadata.deletionTimestamp).toBeUndefined()
+  for (const each of workspaces) expect(await kube.read(each)).toBeDefined()
+  expect(await readFile(diaryOf(namespace), 'utf8')).not.toContain('gone')
+  await kube.patch(controlPlane, { spec: { deletionProtection: false } })
+  const isTold = (seen: KubeObject) => conditionOf(seen, 'Deleting')?.reason === 'WaitingForCleanup'
+  const waits = await kube.see(controlPlane, 'waits for the Service', isTold, patience)
+  expect(tellsOf(waits)).toBe('waits until Services of type LoadBalancer are gone from the cluster: default/web')
+  expect(await inside.read(quick)).toBeUndefined()
+  expect((await inside.read(web))?.metadata.deletionTimestamp).toBeDefined()
+  expect(await readFile(diaryOf(namespace), 'utf8')).not.toContain('gone')
+  await appendFile(diaryOf(namespace), 'made balancer\ngone balancer\n')
+  await inside.patch(web, { metadata: { finalizers: null } })
+
+  await kube.seeGone(whole, patience)
+  expect(await destroyedIn(namespace)).toEqual(['balancer', ...both])
+  expect(await inside.read(plain)).toBeDefined()
+  await seeNothingLeft(kube, namespace)
+}, 300_000)
+
+test.concurrent('by hand, with protection and finalizers of the predecessor: nothing goes that is protected or needed, and all in order', async () => {
+  const stage = await aStage('a player', 'hands', { controlPlane: { deletionProtection: true } })
+  const { namespace, cluster, network, controlPlane } = stage
+  const old = 'infrastructure.cluster.x-k8s.io/finalizer'
+  await kube.apply({ ...network, metadata: { ...network.metadata, finalizers: [old] } }, controlPlane, cluster)
+  await stage.serves()
+  const eks = applyOf(stage, 'eks-controlplane')
+  const first = 'set spec.deletionProtection of that to false first'
+  await expect(kube.remove(cluster)).rejects.toThrow(
+    'Cluster demo owns CAPTControlPlane demo, which has deletionProtection',
+  )
+  await expect(kube.remove(controlPlane)).rejects.toThrow('set spec.deletionProtection to false first')
+  await expect(kube.remove(eks)).rejects.toThrow(
+    `belongs to CAPTControlPlane demo, which has deletionProtection: ${first}`,
+  )
+  const [template] = templatesFor(namespace, stage.group)
+  await expect(kube.remove(template ?? cluster)).rejects.toThrow('is used by WorkspaceTemplateApply demo-vpc')
+
+  await kube.remove(network)
+  const waits = await kube.see(network, 'waits', (seen) => conditionOf(seen, 'Deleting')?.status === 'True', patience)
+  expect(tellsOf(waits)).toBe(
+    `waits for CAPTControlPlane ${namespace}/demo, which is in this network and stays: delete the Cluster, or that first`,
+  )
+  expect((await kube.read(applyOf(stage, 'vpc')))?.metadata.deletionTimestamp).toBeUndefined()
+  expect(waits.metadata.finalizers).not.toContain(old)
+
+  await kube.patch(controlPlane, { spec: { deletionProtection: false } })
+  await kube.remove(controlPlane)
+  for (const each of [controlPlane, network]) await kube.seeGone(each, patience)
+  expect(destroyedBy(player, namespace)).toEqual(both)
+  await stage.removed()
+  expect(await stage.gone()).toEqual(both)
+}, 300_000)
+
+test.concurrent('force-delete gives up what is there, and tells how to find it', async () => {
+  const stage = await aStage('our engine', 'forced')
+  const { namespace, cluster, controlPlane, network } = stage
+  const left = ['eks-controlplane', 'vpc'].map((name) => applyOf(stage, name))
+  await kube.apply(...stage.all)
+  await stage.serves()
+  for (const each of [controlPlane, network])
+    await kube.patch(each, { metadata: { annotations: { [annotations.forceDelete]: 'true' } } })
+  await stage.removed()
+  await kube.seeGone(cluster, patience)
+  expect(await readFile(diaryOf(namespace), 'utf8')).not.toContain('gone')
+  for (const owner of [controlPlane, network]) {
+    const note = String((await eventsOf(kube, owner)).find(({ reason }) => reason === 'ForceDeleted')?.['note'])
+    expect(await kube.kubectl(note.slice(note.indexOf(', see kubectl ') + 14).split(' '))).toContain(
+      'are left to themselves',
+    )
+  }
+  for (const apply of left) {
+    const note = String((await eventsOf(kube, apply)).find(({ reason }) => reason === 'ForceDeleted')?.['note'])
+    const [workspace = '', state = ''] = note.slice(note.indexOf(': see kubectl ') + 14).split(' and kubectl ')
+    expect(await kube.kubectl(workspace.split(' '))).toContain(apply.metadata.name)
+    expect(await kube.kubectl(state.split(' '))).toContain(`tfstate-${namespace}.${apply.metadata.name}`)
+    await kube.remove(workspaceOf(stage.group, apply))
+  }
+  for (const apply of left) await kube.seeGone(workspaceOf(stage.group, apply), patience)
+  expect((await destroyedIn(namespace)).toSorted()).toEqual(both)
+  await seeNothingLeft(kube, namespace)
+}, 300_000)
