@@ -23,6 +23,7 @@ export interface Seen {
 // What this pass has done and found so far.
 export interface Done {
   readonly failed?: Failure
+  readonly hasLeft?: true // the Workspace, before it was claimed
   readonly connected?: 'whole' | 'bare' // the folder is furnished
   readonly isInitialised?: boolean // and initialised for what is in it
   readonly plan?: 'same' | Changes
@@ -96,6 +97,7 @@ export function decide(seen: Seen): Step {
 function next(seen: Seen): Step {
   const { metadata, spec } = seen.workspace
   const policies = policiesOf(spec)
+  if (seen.done.hasLeft) return quiet
   if (metadata.annotations?.[crossplane.paused] === 'true' || policies.is === 'paused') return paused(seen)
   if (policies.is === 'unsupported') return unsupported(seen, policies.why)
   return metadata.deletionTimestamp === undefined ? living(seen, policies) : leaving(seen, policies)

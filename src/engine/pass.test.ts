@@ -104,6 +104,22 @@ test('its writes come in the recorded order, the finalizer before anything is wr
   ])
 })
 
+test.each<[string, (engine: SmallEngine) => void]>([
+  ['is deleted', () => {}],
+  ['is deleted, and another of its name comes,', (engine) => engine.apply(eks)],
+])('a Workspace that %s before it is claimed is let go, and nothing is run for it', async (_, then) => {
+  const engine = aSmallEngine()
+  engine.apply(eks)
+  engine.objects.watch(({ type, resource }) => {
+    if (type !== 'ADDED' || resource.kind !== 'ProviderConfigUsage') return
+    engine.objects.remove(clusterWide.workspace, key)
+    then(engine)
+  })
+  const { wake, did } = await engine.pass()
+  expect([wake, did]).toEqual(['onChange', ['name', 'connect', 'claim']])
+  expect([engine.instant.calls, engine.events, engine.is()?.metadata.finalizers ?? []]).toEqual([[], [], []])
+})
+
 test('an unchanged poll is one call and no write; after a restart it is two', async () => {
   const engine = await created()
   const before = engine.objects.writes.length

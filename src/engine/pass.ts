@@ -6,7 +6,7 @@
 import { hashOf } from '../api/canonical.ts'
 import type { Said } from '../api/condition.ts'
 import { annotations as ours } from '../api/keys.ts'
-import { type Key, type KubeObject, keyOf, resourceName, tellKey, tellObject } from '../api/resource.ts'
+import { type Key, type KubeObject, keyOf, resourceName, tellKey } from '../api/resource.ts'
 import { crossplane, type ProviderConfig, type Workspace, type WorkspaceAPI } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { getIfThere } from '../kube/ifthere.ts'
@@ -131,11 +131,7 @@ export function createPass(hands: Hands): (api: WorkspaceAPI, key: Key) => Promi
       case 'connect':
         return connect(desk, step.how)
       case 'claim':
-        await writing.changeFinalizers(desk, (all) => [...all, crossplane.finalizer])
-        // Else it would be claimed for ever: the next pass does not find it.
-        if (!desk.workspace.metadata.finalizers?.includes(crossplane.finalizer))
-          throw new Error(`${tellObject(workspace)} was deleted meanwhile`)
-        return {}
+        return (await writing.changeFinalizers(desk, (all) => [...all, crossplane.finalizer])) ? {} : { hasLeft: true }
       case 'init':
         return init(desk)
       case 'plan':

@@ -14,7 +14,8 @@ export interface Subject {
 
 export interface Writing {
   annotate(subject: Subject, annotations: Readonly<Record<string, string | null>>): Promise<void>
-  changeFinalizers(subject: Subject, change: (all: readonly string[]) => readonly string[]): Promise<void>
+  // False: it has left.
+  changeFinalizers(subject: Subject, change: (all: readonly string[]) => readonly string[]): Promise<boolean>
   // False: it says all of that already.
   writeStatus(subject: Subject, status: NonNullable<Workspace['status']>): Promise<boolean>
 }
@@ -35,14 +36,16 @@ export function createWriting(client: Pick<Client, 'get' | 'patch' | 'replaceSta
         const { uid, resourceVersion, finalizers = [] } = current.metadata
         const metadata = { uid, resourceVersion, finalizers: change(finalizers) }
         try {
-          return take(subject, await client.patch(api.workspace, keyOf(start), { metadata }, how))
+          take(subject, await client.patch(api.workspace, keyOf(start), { metadata }, how))
+          return true
         } catch (error) {
-          if (isNotFound(error, start.metadata.name)) return // it has left
+          if (isNotFound(error, start.metadata.name)) return false
           if (!isConflict(error)) throw error
           current = await getIfThere(client, api.workspace, keyOf(start))
-          if (current?.metadata.uid !== start.metadata.uid) return
+          if (current?.metadata.uid !== start.metadata.uid) return false
         }
       }
+      return false
     },
 
     async writeStatus(subject, status) {
