@@ -71,7 +71,7 @@ export const nowhereYet: Where = {
 export const asked: Seen = {
   apply,
   now,
-  pause: { by: [], isKept: false },
+  pause: { by: [], awaits: undefined, isKept: false },
   isAskedFor: true,
   template,
   where: nowhereYet,

@@ -72,6 +72,7 @@ const refusals = {
 
 const unfinished = {
   Waiting: 'False', // Terraform was not asked for anything yet
+  WaitingForCluster: 'False', // it came back before what it is for
   NoEngine: 'False',
   AmbiguousEngine: 'False',
   NameTaken: 'False',

@@ -41,6 +41,7 @@ async function runsOf(namespace: string, what: string): Promise<number> {
 const isState = ({ metadata }: KubeObject) => metadata.namespace === stateNamespace
 const isLuggage = ({ kind, metadata }: KubeObject) => kind === 'Secret' && metadata.name.endsWith('-state')
 const isWorkspace = ({ kind }: KubeObject) => kind === 'Workspace'
+const mayPause = ({ kind }: KubeObject) => ['Cluster', 'CAPTCluster', 'CAPTControlPlane'].includes(kind)
 
 // As a seed of the run has it.
 function shuffled(objects: readonly KubeObject[]): readonly KubeObject[] {
@@ -161,8 +162,11 @@ test('clusters come back from a backup into an empty cluster, and what has no st
   // Clusters first, so that we are at work before it is done; no states but those that go with the applies; no Workspaces.
   const withoutStates = backupOf(early).filter((each) => !isState(each) && !isWorkspace(each))
   await restore(kube, sorted(withoutStates, orders.before))
-  // In any order, of a cluster that was paused.
-  await restore(kube, shuffled(backupOf(paused)))
+  // Of a cluster that was paused, who says so comes last.
+  const [sayers, others] = [true, false].map((is) => backupOf(paused).filter((each) => mayPause(each) === is))
+  await restore(kube, shuffled(others ?? []))
+  for (const each of paused.applies) await seeSaying(kube, each, 'Applied', 'WaitingForCluster')
+  await restore(kube, shuffled(sayers ?? []))
   // And with no state at all. Of EKS even the Workspace is lost.
   const bare = backupOf(lost).filter(
     (each) => !isState(each) && !isLuggage(each) && !(isWorkspace(each) && each.metadata.name !== 'demo-vpc'),

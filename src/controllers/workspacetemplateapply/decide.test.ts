@@ -64,7 +64,7 @@ function deletedByHand(metadata: object = {}, spec: object = {}): Seen {
   return saidToBeDeleted(having(altered(made(), { ...going, ...metadata }, spec)))
 }
 
-const stilled = (seen: Seen): Seen => ({ ...seen, pause: { by: ['Cluster team/demo is paused'], isKept: false } })
+const stilled = (seen: Seen): Seen => ({ ...seen, pause: { ...asked.pause, by: ['Cluster team/demo is paused'] } })
 
 describe('while it is to stay', () => {
   test.each<{ when: string; seen: Seen; ready: string; does: string }>([
@@ -73,6 +73,21 @@ describe('while it is to stay', () => {
       seen: but({ finalizers: [] }),
       ready: 'Creating=False',
       does: `addFinalizer workspacetemplateapply, ${record}, ${workspaceDeed}`,
+    },
+    {
+      when: 'it came back before its Cluster, with a Workspace that is paused',
+      seen: {
+        ...having(made(asked, done, { [crossplane.paused]: 'true', [annotations.paused]: 'true' })),
+        pause: { ...asked.pause, awaits: 'Cluster team/demo is not here yet' },
+      },
+      ready: 'WaitingForCluster=False',
+      does: '',
+    },
+    {
+      when: 'it came back before its Cluster, and without a finalizer',
+      seen: { ...but({ finalizers: [] }), pause: { ...asked.pause, awaits: 'Cluster team/demo is not here yet' } },
+      ready: 'WaitingForCluster=False',
+      does: 'addFinalizer workspacetemplateapply',
     },
     { when: 'nothing was made yet', seen: asked, ready: 'Creating=False', does: `${record}, ${workspaceDeed}` },
     { when: 'all is done', seen: having(made()), ready: 'Ready=True', does: `${workspaceDeed}, tell Converged` },
@@ -133,7 +148,7 @@ describe('while it is to stay', () => {
       when: 'our pause is to be kept',
       seen: {
         ...having(made(asked, done, { [crossplane.paused]: 'true', [annotations.paused]: 'true' })),
-        pause: { by: [], isKept: true },
+        pause: { ...asked.pause, isKept: true },
       },
       ready: 'Paused=False',
       does: workspaceDeed,

@@ -25,9 +25,9 @@ export function decide(seen: Seen): Plan {
     case 'leaving':
       return isOurs(seen) ? leaving(seen) : idle
     case 'new':
-      return begun(live(seen), [...luggageFor(seen), { do: 'addFinalizer', finalizer: finalizer.ours }])
+      return begun(seen, { do: 'addFinalizer', finalizer: finalizer.ours })
     case 'live':
-      return begun(live(seen), [...luggageFor(seen), { do: 'removeFinalizer', finalizer: finalizer.old, onceGone: [] }])
+      return begun(seen, { do: 'removeFinalizer', finalizer: finalizer.old, onceGone: [] })
   }
 }
 
@@ -36,8 +36,16 @@ function isOurs({ apply: { metadata } }: Seen): boolean {
   return Object.values(finalizer).some((each) => metadata.finalizers?.includes(each))
 }
 
-function begun(plan: Plan, first: readonly Effect[]): Plan {
-  return { ...plan, effects: [...first, ...plan.effects] }
+function begun(seen: Seen, first: Effect): Plan {
+  if (seen.pause.awaits !== undefined) return awaiting(seen.pause.awaits, first)
+  const plan = live(seen)
+  return { ...plan, effects: [...luggageFor(seen), first, ...plan.effects] }
+}
+
+// Nothing is touched: its Workspace may be paused, or may come back so.
+function awaiting(whom: string, first: Effect): Plan {
+  const conditions = [say('Ready', 'WaitingForCluster', whom), say('Applied', 'WaitingForCluster', whom)]
+  return { effects: [first], conditions, others: 'stay', wake: 'onChange' }
 }
 
 // The Workspace pauses with it, under a field manager of its own, and is made ready to be moved. Nothing else is written.

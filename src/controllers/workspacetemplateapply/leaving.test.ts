@@ -242,7 +242,7 @@ describe('when it leaves', () => {
     },
     {
       when: 'its Cluster is paused',
-      seen: { ...leaving(having(made())), pause: { by: ['Cluster team/demo is paused'], isKept: false } },
+      seen: { ...leaving(having(made())), pause: { ...asked.pause, by: ['Cluster team/demo is paused'] } },
       says: 'waits while it is paused: Cluster team/demo is paused',
       does: workspaceDeed,
     },

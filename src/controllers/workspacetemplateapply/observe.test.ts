@@ -548,19 +548,64 @@ describe('who else keeps it still', () => {
     expect((await look(subject, world)).pause).toEqual({ by, isKept: false })
   })
 
+  const arrived = anApply({
+    ...mine.metadata,
+    ownerReferences: [],
+    labels: { 'cluster.x-k8s.io/cluster-name': 'demo', [labels.cluster]: 'demo' },
+    annotations: { [annotations.revision]: 'r', [annotations.workspace]: 'tf.m.upbound.io/demo-vpc' },
+  })
+  const alone =
+    'kubectl label workspacetemplateapply demo-vpc --namespace team cluster.x-k8s.io/cluster-name- capt.appthrust.io/cluster-'
+  const unknown = 'is not here yet, and nobody knows whether it is paused; if it is not to come, let this go on alone:'
+  const theirs = anApply({ ...arrived.metadata, labels: { 'cluster.x-k8s.io/cluster-name': 'demo' } })
+  const blocked = but(theirs, { metadata: { annotations: { 'clusterctl.cluster.x-k8s.io/block-move': 'true' } } })
+  const known = { status: { workspaceName: 'demo-vpc' } }
+  test.each<[string, Apply, There, string | undefined]>([
+    ['its Cluster', arrived, [[CAPTCluster, network]], `Cluster team/demo ${unknown} ${alone}`],
+    [
+      'whoever asks for it',
+      arrived,
+      [[Cluster, cluster]],
+      `the CAPTCluster or CAPTControlPlane that asks for it ${unknown} ${alone}`,
+    ],
+    ['nobody, when all are here', arrived, there(cluster), undefined],
+    ['nobody, when it was seen to have its Workspace here', but(arrived, known), [], undefined],
+    ['nobody, when it never had one', mine, [], undefined],
+    [
+      "its Cluster, of a user's own that was paused",
+      theirs,
+      [],
+      `Cluster team/demo ${unknown} kubectl label workspacetemplateapply demo-vpc --namespace team cluster.x-k8s.io/cluster-name-`,
+    ],
+    ["nobody else, of a user's own", theirs, [[Cluster, cluster]], undefined],
+    ["nobody, of a user's own that was not paused", blocked, [], undefined],
+  ])('where it came back, it waits for %s', async (_, subject, world, awaits) => {
+    expect((await look(subject, world)).pause.awaits).toBe(awaits)
+  })
+
   test('what is kept paused on the one that asks for it is kept on it', async () => {
     const kept = but(network, { metadata: { annotations: { [annotations.keepPaused]: '' } } })
     expect((await look(mine, there(cluster, kept))).pause.isKept).toBe(true)
     expect((await look(anApply({ annotations: { [annotations.keepPaused]: '' } }), [])).pause.isKept).toBe(true)
   })
 
-  test('they wake it while they are paused, and only then', () => {
-    const { read } = aWorld([...there(still), [WorkspaceTemplateApply, mine]])
-    const woken = (resource: Resource, object: KubeObject) =>
+  const wokenIn =
+    ({ read }: ReturnType<typeof aWorld>) =>
+    (resource: Resource, object: KubeObject) =>
       pausing
         .filter((source) => resourceName(source.resource) === resourceName(resource))
         .flatMap((source) => source.wakes(object, WorkspaceTemplateApply, read))
         .map(tellKey)
+
+  test('who comes after it wakes it', () => {
+    const woken = wokenIn(aWorld([...there(cluster), [WorkspaceTemplateApply, arrived]]))
+    expect(woken(Cluster, cluster)).toEqual(['team/demo-vpc'])
+    expect(woken(CAPTCluster, network)).toEqual(['team/demo-vpc'])
+    expect(woken(CAPTControlPlane, controlPlane)).toEqual([])
+  })
+
+  test('they wake it while they are paused, and only then', () => {
+    const woken = wokenIn(aWorld([...there(still), [WorkspaceTemplateApply, mine]]))
     expect(new Set(woken(Cluster, still))).toEqual(new Set(['team/demo-vpc', 'team/demo-eks-controlplane']))
     expect(woken(Cluster, cluster)).toEqual([])
     expect(woken(CAPTCluster, annotated)).toEqual(['team/demo-vpc'])

@@ -3,7 +3,7 @@
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { clusterNameLabel, pausedAnnotation } from '../../api/contract.ts'
-import { annotations } from '../../api/keys.ts'
+import { annotations, labels } from '../../api/keys.ts'
 import { Cluster } from '../../api/neighbours.ts'
 import { beside, type Key, type KubeObject, keyOf, tellKey } from '../../api/resource.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
@@ -15,12 +15,13 @@ import { sortOut } from '../childapply.ts'
 import { eksApplyName } from '../controlplane/eks.ts'
 import { namedBy, ownerClusterOf, ownerKeyOf, wokenByCluster } from '../ownercluster.ts'
 import { pausedByCluster, pausedByItself } from '../pause.ts'
-import { ofOneCluster } from './relations.ts'
+import { arriving, isArriving, ofOneCluster } from './relations.ts'
 
 type Apply = WorkspaceTemplateApply
 
 export interface Pause {
   readonly by: readonly string[] // as people are told; none: only its own word counts
+  readonly awaits: string | undefined // whose word is not known yet, as people are told
   readonly isKept: boolean // on its Workspace, when it goes on
 }
 
@@ -29,19 +30,34 @@ export function pauseOf(read: Read, apply: Apply): Pause {
   const cluster = clusterOf(read, apply, asker)
   return {
     by: [...(cluster ? pausedByCluster(cluster) : leftPaused(apply)), ...(asker ? pausedByItself(asker) : [])],
+    awaits: isArriving(apply) ? missing(apply, cluster, asker) : undefined,
     isKept: [apply, asker].some((each) => each?.metadata.annotations?.[annotations.keepPaused] !== undefined),
   }
 }
 
 // A Cluster that is paused goes only when it is moved away, and what is for it a moment later: that must not go on meanwhile.
-function leftPaused({ metadata, status }: Apply): readonly string[] {
-  const { name, namespace = '', labels = {} } = metadata
-  const cluster = labels[clusterNameLabel]
+function leftPaused(apply: Apply): readonly string[] {
+  const { metadata, status } = apply
+  const { namespace = '', labels: marks = {} } = metadata
+  const cluster = marks[clusterNameLabel]
   const paused = status?.conditions?.find(({ type }) => type === 'Paused')
   const who = `Cluster ${namespace}/${cluster}`
   if (cluster === undefined || paused?.status !== 'True' || !paused.message.startsWith(`${who} `)) return []
-  const goOn = `kubectl label workspacetemplateapply ${name} --namespace ${namespace} ${clusterNameLabel}-`
-  return [`${who} was paused, and is gone; if it was not moved, let it go on: ${goOn}`]
+  return [`${who} was paused, and is gone; if it was not moved, let it go on: ${commandToGoOn(apply)}`]
+}
+
+function commandToGoOn({ metadata: { name, namespace = '', labels: marks = {} } }: Apply): string {
+  const told = [clusterNameLabel, labels.cluster].filter((each) => marks[each] !== undefined)
+  return `kubectl label workspacetemplateapply ${name} --namespace ${namespace} ${told.map((each) => `${each}-`).join(' ')}`
+}
+
+function missing(apply: Apply, cluster: Cluster | undefined, asker: KubeObject | undefined): string | undefined {
+  const { namespace = '', labels: marks = {} } = apply.metadata
+  const name = marks[clusterNameLabel] ?? marks[labels.cluster]
+  const isAsked = marks[labels.cluster] !== undefined // by one of us
+  if (name === undefined || (cluster && (asker || !isAsked))) return undefined
+  const what = cluster ? 'the CAPTCluster or CAPTControlPlane that asks for it' : `Cluster ${namespace}/${name}`
+  return `${what} is not here yet, and nobody knows whether it is paused; if it is not to come, let this go on alone: ${commandToGoOn(apply)}`
 }
 
 function clusterOf(read: Read, apply: Apply, asker: KubeObject | undefined): Cluster | undefined {
@@ -60,6 +76,10 @@ export function askerOf(read: Read, apply: Apply): KubeObject | undefined {
 
 const byApply = 'apply' // index of those who ask for applies: the apply that is theirs
 
+function isAwaiting(read: Read, apply: Key): boolean {
+  return read.keysAt(WorkspaceTemplateApply, arriving, tellKey(apply)).length > 0
+}
+
 const applyOfNetwork = (network: CAPTCluster) => beside(network, networkApplyName(network))
 const applyOfControlPlane = (controlPlane: CAPTControlPlane) => beside(controlPlane, eksApplyName(controlPlane))
 
@@ -68,20 +88,26 @@ export const controlPlaneIndexes: Indexes<CAPTControlPlane> = {
   [byApply]: (controlPlane) => [tellKey(applyOfControlPlane(controlPlane))],
 }
 
-// Only by those who are paused, or were: the others have nothing to say to it. Applies are of use without any of them.
+// Only by those who are paused, or were, or are awaited: the others have nothing to say to it. Applies are of use without any of them.
 export const pausing: readonly Source[] = [
   wokenByCluster((cluster, _, read) =>
-    cluster.spec?.paused ? [...labelled(cluster, read), ...named(cluster, read)] : [],
+    cluster.spec?.paused
+      ? [...labelled(cluster, read), ...named(cluster, read)]
+      : labelled(cluster, read).filter((each) => isAwaiting(read, each)),
   ),
-  mapped<CAPTCluster>(CAPTCluster, (each) => (hasWord(each) ? [applyOfNetwork(each)] : []), {
+  mapped<CAPTCluster>(CAPTCluster, (each, _, read) => heard(read, each, applyOfNetwork(each)), {
     indexes: networkIndexes,
   }),
   mapped<CAPTControlPlane>(
     { ...CAPTControlPlane, isOptional: true },
-    (each) => (hasWord(each) ? [applyOfControlPlane(each)] : []),
+    (each, _, read) => heard(read, each, applyOfControlPlane(each)),
     { indexes: controlPlaneIndexes },
   ),
 ]
+
+function heard(read: Read, asker: KubeObject, apply: Key): readonly Key[] {
+  return hasWord(asker) || isAwaiting(read, apply) ? [apply] : []
+}
 
 function hasWord({ metadata: { annotations: notes = {} } }: KubeObject): boolean {
   return pausedAnnotation in notes || annotations.keepPaused in notes

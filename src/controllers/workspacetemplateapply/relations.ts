@@ -1,5 +1,5 @@
 // Whom an apply names: its template, other applies, Secrets and ConfigMaps, its Workspace; and how it is found by them. Pure.
-import { clusterNameLabel } from '../../api/contract.ts'
+import { blockMoveAnnotation, clusterNameLabel } from '../../api/contract.ts'
 import { annotations, labels } from '../../api/keys.ts'
 import { apiVersionOf, beside, type Key, keyOf, referredBy, tellKey } from '../../api/resource.ts'
 import { type WorkspaceAPI, type WorkspaceGroup, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
@@ -47,6 +47,7 @@ export const bySecret = 'secret'
 export const byConfigMap = 'configmap'
 export const byWorkspace = 'workspace'
 export const ofOneCluster = 'cluster' // by the Cluster that its label names
+export const arriving = 'arriving' // by their own keys
 
 // Shared by everybody who watches applies: the cache wants one index of a name.
 export const applyIndexes: Indexes<Apply> = {
@@ -56,6 +57,7 @@ export const applyIndexes: Indexes<Apply> = {
     const name = apply.metadata.labels?.[clusterNameLabel]
     return name === undefined ? [] : [tellKey(beside(apply, name))]
   },
+  [arriving]: (apply) => (isArriving(apply) ? [tellKey(keyOf(apply))] : []),
   [bySecret]: (apply) => {
     const { variablesFrom = [], waitForSecrets = [] } = apply.spec
     const own = variablesFrom.flatMap(({ secret }) => (secret ? [secret.name] : []))
@@ -93,6 +95,13 @@ export function namesakeOf({ name, namespace }: Key): Key {
 
 function unique<T>(values: readonly T[]): readonly T[] {
   return [...new Set(values)]
+}
+
+// It had a Workspace, and was never seen to have one here: a backup is coming back, in whichever order. What one of us has made was born after
+// its Cluster; of what a user has made, only one that was paused has a Workspace and no bar to being moved.
+export function isArriving({ metadata: { annotations: notes = {}, labels: marks = {} }, status }: Apply): boolean {
+  const hadOne = notes[annotations.workspace] !== undefined && status?.workspaceName === undefined
+  return hadOne && (marks[labels.cluster] !== undefined || notes[blockMoveAnnotation] === undefined)
 }
 
 // What is on a Secret that is made for it, and says whose it is.

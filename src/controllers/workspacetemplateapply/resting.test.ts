@@ -20,7 +20,7 @@ import { decide } from './decide.ts'
 import type { Seen, Where } from './seen.ts'
 
 const since = '2026-11-16T11:59:50.500Z' // ten seconds ago
-const pause = { by: ['Cluster team/demo is paused (spec.paused)'], isKept: false }
+const pause = { ...asked.pause, by: ['Cluster team/demo is paused (spec.paused)'] }
 const orphaned = { managementPolicies: ['Observe', 'Create', 'Update', 'LateInitialize'] }
 const rests = (more: object = {}): readonly WorkspaceCondition[] => [
   condition('Synced', 'False', 'ReconcilePaused', { lastTransitionTime: '2026-11-16T11:59:50Z', ...more }),
