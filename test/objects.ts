@@ -50,7 +50,7 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
   function found(resource: Resource, key: Key): KubeObject {
     const object = all.get(idOf(resource, key))
     if (!object) throw trouble(`read ${tellRef(resource, key)}`, 404, 'NotFound', key.name)
-    return structuredClone(object)
+    return object
   }
 
   function store(resource: Resource, object: KubeObject, by: Writer = somebody): KubeObject {
@@ -73,8 +73,9 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
         managedFields: managedFields.length > 0 ? managedFields : undefined,
       },
     }) as KubeObject
-    if (before && isDeepStrictEqual(stored, before)) return structuredClone(before)
+    if (before && isDeepStrictEqual(stored, before)) return before
     Object.assign(stored.metadata, { resourceVersion: String(++version) })
+    frozen(stored)
     const isGone = deletionTimestamp !== undefined && !metadata.finalizers?.length
     if (isGone) all.delete(id)
     else all.set(id, stored)
@@ -82,8 +83,8 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
     // Who hears that it is gone sees it as it was.
     const { resourceVersion } = stored.metadata
     const seen = isGone && before ? { ...before, metadata: { ...before.metadata, resourceVersion } } : stored
-    news.push({ type, resource, object: structuredClone(seen) as KubeObject, ...(before && { before }) })
-    return structuredClone(stored)
+    news.push({ type, resource, object: seen as KubeObject, ...(before && { before }) })
+    return stored
   }
 
   function tellAll(): void {
@@ -92,13 +93,14 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
 
   // What is refused is no write.
   async function write<T>(what: string, act: () => unknown): Promise<T> {
-    const [before, appliedBefore] = [new Map(all), new Map(applied)]
+    const how = strikeAt.write === 1 ? strikeAt.how : undefined
+    const before = how === 'before' ? { all: new Map(all), applied: new Map(applied) } : undefined
     const result = act()
-    const how = --strikeAt.write === 0 ? strikeAt.how : undefined
-    if (how === 'before') {
+    strikeAt.write--
+    if (before) {
       news.length = 0
-      restore(all, before)
-      restore(applied, appliedBefore)
+      restore(all, before.all)
+      restore(applied, before.applied)
       throw new Struck(`before ${what}`)
     }
     writes.push(what)
@@ -141,7 +143,7 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
     if (uid !== undefined && there?.metadata.uid !== uid) throw trouble(doing, 409, 'Conflict', key.name)
     if (there) fenced(doing, there, { metadata: { resourceVersion } })
     const before = applied.get(`${there?.metadata.uid} ${fieldManager}`) ?? {}
-    const left = without(there ? structuredClone(there) : {}, before, wish) as Doc
+    const left = without(there ?? {}, before, wish) as Doc
     if (there && !force && isInTheWay(left, wish, before)) throw trouble(doing, 409, 'Conflict', key.name)
     const by: Writer = { manager: fieldManager, operation: 'Apply', wished: wish }
     const stored = store(resource, appliedOn(left, wish) as unknown as KubeObject, by)
@@ -177,7 +179,7 @@ export function objectsInMemory(date: () => Date = () => new Date()): Objects {
   function listed(resource: Resource, scope: Scope): KubeObject[] {
     return [...all.entries()]
       .filter(([id]) => id.startsWith(`${resource.group}/${resource.kind} `))
-      .map(([, object]) => structuredClone(object))
+      .map(([, object]) => object)
       .filter(isOf(scope))
       .map(seenAs(scope))
   }
@@ -280,6 +282,13 @@ function restore<T>(map: Map<string, T>, before: ReadonlyMap<string, T>): void {
 
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
+}
+
+// Everybody is given the same one: who changes it finds out at once.
+function frozen(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  Object.freeze(value)
+  for (const each of Object.values(value)) frozen(each)
 }
 
 function seenAs({ metadataOnly }: Scope): (object: KubeObject) => KubeObject {
