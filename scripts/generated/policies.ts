@@ -35,8 +35,9 @@ const isMoved = {
   expression: `!has(oldObject.metadata.annotations) || !('${deleteForMoveAnnotation}' in oldObject.metadata.annotations)`,
 }
 
-const ownsProtected =
-  "!(has(params.spec.deletionProtection) && params.spec.deletionProtection && has(params.metadata.ownerReferences) && params.metadata.ownerReferences.exists(owner, owner.kind == 'Cluster' && owner.name == oldObject.metadata.name && owner.uid == oldObject.metadata.uid))"
+// What it names counts like what it owns: a backup comes back without owners, and Cluster API deletes by name.
+const ownsProtected = (kind: Kind, ref: string) =>
+  `!(has(params.spec.deletionProtection) && params.spec.deletionProtection && ((has(oldObject.spec.${ref}) && has(oldObject.spec.${ref}.name) && oldObject.spec.${ref}.kind == '${kind.kind}' && oldObject.spec.${ref}.name == params.metadata.name) || (has(params.metadata.ownerReferences) && params.metadata.ownerReferences.exists(owner, owner.kind == 'Cluster' && owner.name == oldObject.metadata.name && owner.uid == oldObject.metadata.uid))))`
 
 function protects(name: string, ...of: readonly Kind[]): Policy {
   return {
@@ -50,19 +51,20 @@ function protects(name: string, ...of: readonly Kind[]): Policy {
   }
 }
 
-function protectsClusterOf(kind: Kind, name: string): Policy {
+function protectsClusterOf(kind: Kind, name: string, ref: string): Policy {
   return {
     name: `protect-cluster-of-${name}`,
     on: 'DELETE',
     of: [cluster],
     comparedWith: kind,
     passes: [isMoved],
-    holds: ownsProtected,
+    holds: ownsProtected(kind, ref),
     message: `'Cluster ' + oldObject.metadata.name + ' owns ${kind.kind} ' + params.metadata.name + ', which has deletionProtection: set spec.deletionProtection of it to false first'`,
   }
 }
 
-// Nobody deletes the hands of what is protected. Its owner does so when it goes itself, and then it is protected no more.
+// Nobody deletes the hands of what is protected, unless they leave in place what they built. Its owner does so when it goes itself, and then it is
+// protected no more.
 function protectsApplyOf(kind: Kind, name: string): Policy {
   return {
     name: `protect-apply-of-${name}`,
@@ -70,7 +72,7 @@ function protectsApplyOf(kind: Kind, name: string): Policy {
     of: [WorkspaceTemplateApply],
     comparedWith: kind,
     passes: [isMoved],
-    holds: `!(has(params.spec.deletionProtection) && params.spec.deletionProtection && has(oldObject.metadata.ownerReferences) && oldObject.metadata.ownerReferences.exists(owner, owner.kind == '${kind.kind}' && owner.name == params.metadata.name && owner.uid == params.metadata.uid))`,
+    holds: `!(has(params.spec.deletionProtection) && params.spec.deletionProtection && !(has(oldObject.spec.retainOnDelete) && oldObject.spec.retainOnDelete) && has(oldObject.metadata.ownerReferences) && oldObject.metadata.ownerReferences.exists(owner, owner.kind == '${kind.kind}' && owner.name == params.metadata.name && owner.uid == params.metadata.uid))`,
     message: `'WorkspaceTemplateApply ' + oldObject.metadata.name + ' belongs to ${kind.kind} ' + params.metadata.name + ', which has deletionProtection: set spec.deletionProtection of that to false first'`,
   }
 }
@@ -92,8 +94,8 @@ const policies: readonly Policy[] = [
   },
   protects('protect-deletion', CAPTCluster, WorkspaceTemplateApply),
   protects('protect-deletion-of-control-plane', CAPTControlPlane),
-  protectsClusterOf(CAPTControlPlane, 'control-plane'),
-  protectsClusterOf(CAPTCluster, 'network'),
+  protectsClusterOf(CAPTControlPlane, 'control-plane', 'controlPlaneRef'),
+  protectsClusterOf(CAPTCluster, 'network', 'infrastructureRef'),
   protectsApplyOf(CAPTControlPlane, 'control-plane'),
   protectsApplyOf(CAPTCluster, 'network'),
   {

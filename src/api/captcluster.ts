@@ -6,6 +6,7 @@ import {
   endpoint,
   exactlyOne,
   failure,
+  leftToEach,
   needs,
   providerConfigRef,
   provisioned,
@@ -28,6 +29,8 @@ const vpcId = () =>
     max: 21,
     matches: { pattern: '^vpc-[0-9a-f]{8,17}$', message: 'write a VPC id such as vpc-0123456789abcdef0' },
   })
+
+const built = 'the VPC'
 
 const fields = () => ({
   region: region().describe(
@@ -55,7 +58,7 @@ const fields = () => ({
   additionalTags: tags('that the template puts on everything it builds'),
   providerConfigRef: providerConfigRef(),
   deletionProtection: deletionProtection(),
-  retainOnDelete: retainOnDelete('the VPC'),
+  retainOnDelete: retainOnDelete(built),
   retainVpcOnDelete: flag()
     .optional()
     .describe('Deprecated: the old name of retainOnDelete. Either being true retains.'),
@@ -164,6 +167,6 @@ export const CAPTClusterTemplate = templateOf({
   of: CAPTCluster,
   description: 'What CAPTClusters of a ClusterClass are made of. Changing it changes them in place.',
   about: () => ({}),
-  spec: () => object(fields(), rules).describe('The spec of each CAPTCluster made of it.'),
+  spec: () => object({ ...fields(), ...leftToEach(built) }, rules).describe('The spec of each CAPTCluster made of it.'),
   columns: [{ name: 'Region', type: 'string', jsonPath: '.spec.template.spec.region', description: 'AWS region.' }],
 })

@@ -7,6 +7,7 @@ import {
   endpoint,
   failure,
   kubernetesVersion,
+  leftToEach,
   outputs,
   providerConfigRef,
   recordedApplyName,
@@ -176,6 +177,8 @@ const eksClusterName = () =>
     },
   })
 
+const built = 'the EKS cluster (and its network)'
+
 const commonFields = () => ({
   workspaceTemplateRef: templateRef().describe('The WorkspaceTemplate that builds the control plane.'),
   additionalTags: tags('that the template puts on everything it builds'),
@@ -189,7 +192,7 @@ const commonFields = () => ({
     ),
   providerConfigRef: providerConfigRef(),
   deletionProtection: deletionProtection(),
-  retainOnDelete: retainOnDelete('the EKS cluster (and its network)'),
+  retainOnDelete: retainOnDelete(built),
   destructiveChanges: destructiveChanges(),
   kubeconfig: kubeconfig().optional().describe('How the kubeconfigs of the cluster are made.'),
   workspaceTemplateApplyName: recordedApplyName(),
@@ -373,6 +376,7 @@ export const CAPTControlPlaneTemplate = templateOf({
       version: version().optional(),
       controlPlaneConfig: object(configFields()).optional().describe(config),
       ...commonFields(),
+      ...leftToEach(built),
     }).describe('The spec of each CAPTControlPlane made of it. Cluster API fills in the version.'),
   columns: [
     { name: 'Version', type: 'string', jsonPath: '.spec.templateVersion', description: 'Version of the template.' },

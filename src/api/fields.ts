@@ -165,15 +165,18 @@ export const taints = () =>
     .optional()
     .describe('Taints of the nodes.')
 
-export const deletionProtection = () =>
-  flag()
-    .default(false)
-    .describe(
-      'While true, deleting this object is refused, and so is deleting the Cluster that owns it. Set it to false first.',
-    )
+const protection =
+  'While true, deleting this object is refused, and so is deleting the Cluster that owns it. Set it to false first.'
+const retention = (what: string) => `When true, deleting this object leaves ${what} in AWS, with its Terraform state.`
 
-export const retainOnDelete = (what: string) =>
-  flag().default(false).describe(`When true, deleting this object leaves ${what} in AWS, with its Terraform state.`)
+export const deletionProtection = () => flag().default(false).describe(protection)
+export const retainOnDelete = (what: string) => flag().default(false).describe(retention(what))
+
+// The same in a template, where nothing is filled in: what Cluster API was not told, it does not keep, and each object can be told by hand.
+export const leftToEach = (what: string) => ({
+  deletionProtection: flag().optional().describe(protection),
+  retainOnDelete: flag().optional().describe(retention(what)),
+})
 
 // No default: with Crossplane, holding is for those who ask for it.
 export const destructiveChanges = () =>

@@ -70,11 +70,27 @@ test('a Cluster of a class comes up, follows its variables, its version and its 
   )
   await tellTold()
 
+  const tellRefusal = async (asked: Promise<unknown>, where: RegExp) => {
+    const told = await asked.then(String, (error: Error) => error.message)
+    tell(where.exec(told)?.[0] ?? told)
+  }
+  story.happens('the user asks for ranges of an API server that is not public')
+  const contradiction = { public: false, private: true, publicCIDRs: ['203.0.113.0/24'] }
+  await tellRefusal(
+    kube.patch(cluster, topology({ endpointAccess: contradiction })),
+    /publicCIDRs are for .*?remove them/,
+  )
+  const unreadable = { public: true, publicCIDRs: ['203.0.113.0'] }
+  await tellRefusal(kube.patch(cluster, topology({ endpointAccess: unreadable })), /publicCIDRs\[0\]: .*?should match/)
+
   story.happens('the user asks for two minor versions more, and the class names none')
-  const leap = await kube
-    .patch(cluster, { spec: { topology: { version: 'v1.36.2' } } })
-    .then(String, (error: Error) => error.message)
-  tell(/spec\.topology\.version: (?<why>.*)/.exec(leap)?.[0] ?? leap)
+  await tellRefusal(
+    kube.patch(cluster, { spec: { topology: { version: 'v1.36.2' } } }),
+    /spec\.topology\.version: (?<why>.*)/,
+  )
+
+  story.happens('the user protects the control plane by hand, of which the class says nothing')
+  await kube.patch(controlPlane, { spec: { deletionProtection: true } })
 
   story.happens('the class is edited: it names the versions there are')
   await kube.patch(clusterClass, { spec: { kubernetesVersions: ['v1.34.0', 'v1.35.1', 'v1.36.2'] } })
@@ -123,7 +139,9 @@ test('a Cluster of a class comes up, follows its variables, its version and its 
   await kube.seeCondition(cluster, 'TopologyReconciled', 'True', patience)
   await seeSaying(kube, controlPlane, 'Ready', 'Ready')
 
-  story.happens('the user deletes the Cluster')
+  story.happens('the user deletes the Cluster, which is protected until the user says otherwise')
+  await tellRefusal(kube.remove(cluster), /Cluster \S+ owns .*/)
+  await kube.patch(controlPlane, { spec: { deletionProtection: false } })
   await kube.remove(cluster)
   await kube.seeGone(cluster, patience)
   await seeNoTraces(kube, namespace)
