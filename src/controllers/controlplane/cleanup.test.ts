@@ -97,10 +97,20 @@ describe('while something is left in it', () => {
   })
 
   test('an event tells that it takes long, once', () => {
-    const told = { status: { conditions: [condition('Deleting', 'True', 'CleanupTimeout')] } }
+    const toldOf = (seen: Seen) => {
+      const conditions = decide(seen).conditions.map(({ type, status, reason, message }) =>
+        condition(type, status === 'True' ? 'True' : 'False', reason, { message }),
+      )
+      return { status: { ...seen.controlPlane.status, conditions } }
+    }
     expect(eventsOf(going(left, 599))).toEqual([])
     expect(eventsOf(going(left, 600))).toEqual(['CleanupTimeout'])
-    expect(eventsOf(ofCP(going(left, 900), told))).toEqual([])
+    expect(eventsOf(ofCP(going(left, 900), toldOf(going(left, 600))))).toEqual([])
+    expect(eventsOf(ofCP(going(unknown, 900), toldOf(going(left, 600))))).toEqual([])
+    // Of an apply that somebody deleted, which the control plane outlives.
+    const deleted: Seen = { ...serving, eks: but(asking, since(900)), inside: left }
+    expect(eventsOf(deleted)).toContain('CleanupTimeout')
+    expect(eventsOf(ofCP(deleted, toldOf(deleted)))).not.toContain('CleanupTimeout')
   })
 })
 
@@ -146,6 +156,30 @@ test('an apply that somebody deleted waits, and the control plane says for what'
   )
   expect(plan.effects.some((each) => each.do === 'patch' || each.do === 'apply')).toBe(false)
   expect(plan.wake).toEqual({ afterSeconds: 3 })
+})
+
+describe('an apply that somebody deleted hears the last word of the user', () => {
+  const deleted: Seen = { ...serving, eks: asking }
+  const heard = (seen: Seen) =>
+    decide(seen).effects.flatMap((each) =>
+      each.do === 'patch' && each.object.kind === 'WorkspaceTemplateApply' ? [each.change] : [],
+    )
+  const done = { 'capt.appthrust.io/cleanup': 'done' }
+  const stays = { spec: { retainOnDelete: true } }
+  const force = noted('capt.appthrust.io/force-delete', 'true')
+
+  test.each<[string, Seen, readonly object[]]>([
+    ['that it stays', ofCP(deleted, stays), [{ ...stays, metadata: { annotations: done } }]],
+    [
+      'that it is given up',
+      ofCP(deleted, force),
+      [{ metadata: { annotations: { ...done, ...force.metadata.annotations } } }],
+    ],
+    ['that it stays, before it asks', ofCP({ ...serving, eks: but(anEks('running'), gone) }, stays), [stays]],
+    ['nothing else', { ...serving, eks: but(anEks('running'), gone) }, []],
+  ])('%s', (_, seen, changes) => {
+    expect(heard(seen)).toEqual(changes)
+  })
 })
 
 describe('pass by pass', () => {

@@ -47,6 +47,7 @@ export interface Hold {
 }
 
 const longSeconds = 600
+const overdue = ', for more than 10 minutes'
 
 // Undefined: the cluster may go. It never goes by itself while it is not known to be clean: what is left in AWS costs money, and
 // keeps the network from going.
@@ -63,9 +64,9 @@ export function holdOf(seen: Seen): Hold | undefined {
       ? 'see whether what looks after load balancers there still runs'
       : 'see whether the cluster is still there, and can be reached'
   const skip = commandToAnnotate('captcontrolplane', controlPlane.metadata, annotations.skipCleanup, 'true')
-  const long = `, for more than 10 minutes: ${hint}; or leave in AWS what they made: ${skip}`
+  const long = `${overdue}: ${hint}; or leave in AWS what they made: ${skip}`
   const said = say('Deleting', isLong ? 'CleanupTimeout' : 'WaitingForCleanup', `${what}${isLong ? long : ''}`)
-  const wasLong = controlPlane.status?.conditions?.some(({ reason }) => reason === 'CleanupTimeout')
+  const wasLong = controlPlane.status?.conditions?.some(({ message }) => message.includes(overdue)) // whichever tells it
   return {
     said,
     effects: isLong && !wasLong ? [{ do: 'tell', type: 'Warning', reason: 'CleanupTimeout', note: said.message }] : [],
@@ -106,10 +107,15 @@ export function tellSkipped({ controlPlane, eks }: Going): readonly Effect[] {
   return [{ do: 'tell', type: 'Warning', reason: 'CleanupSkipped', note }]
 }
 
-// To an apply that somebody else has deleted: it goes on when nothing is in its way any more.
+// To an apply that somebody else has deleted: whether what it built is to stay, and that it goes on when nothing is in its way any more.
 export function goOn(seen: Seen): readonly Effect[] {
-  const { eks } = seen
+  const { controlPlane, eks } = seen
   const hold = holdOf(seen)
   if (hold) return hold.effects
-  return eks && isAwaited(eks) ? [...tellSkipped(seen), ...instruct(eks, false, cleanupDone)] : []
+  if (eks?.metadata.deletionTimestamp === undefined) return []
+  const notes = {
+    ...(isAwaited(eks) && cleanupDone),
+    ...(isForced(controlPlane) && { [annotations.forceDelete]: 'true' }),
+  }
+  return [...tellSkipped(seen), ...instruct(eks, controlPlane.spec.retainOnDelete, notes)]
 }
