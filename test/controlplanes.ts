@@ -1,10 +1,12 @@
 // A network and a control plane of one Cluster, and everything around them as their judges see it.
 import type { CAPTCluster } from '../src/api/captcluster.ts'
 import type { CAPTControlPlane } from '../src/api/captcontrolplane.ts'
+import { holdFinalizer } from '../src/api/keys.ts'
 import type { Cluster, Secret } from '../src/api/neighbours.ts'
 import type { JsonRecord } from '../src/api/record.ts'
 import type { KubeObject } from '../src/api/resource.ts'
 import { seal } from '../src/api/sealed.ts'
+import { crossplane, type Workspace } from '../src/api/workspace.ts'
 import type { WorkspaceTemplateApply } from '../src/api/workspacetemplateapply.ts'
 import { usualAccount } from '../src/controllers/account.ts'
 import type { Seen as SeenOfNetwork } from '../src/controllers/captcluster/seen.ts'
@@ -121,8 +123,17 @@ export const unbuilt: SeenOfNetwork = {
   controlPlane,
   apply: undefined,
   taken: undefined,
+  left: undefined,
   accountOfTemplate: usualAccount,
 }
+
+// One that nobody has let go of.
+export const aHeldWorkspace = (name: string): Workspace => ({
+  apiVersion: 'tf.m.upbound.io/v1beta1',
+  kind: 'Workspace',
+  metadata: { ...at(name), finalizers: [crossplane.finalizer, holdFinalizer] },
+  spec: { forProvider: { source: 'Inline', module: '' } },
+})
 
 export const eksOutputs = { cluster_endpoint: 'https://api.example', cluster_name: 'demo', cluster_version: '1.34' }
 const asked = { kubernetes_version: '1.34' }
@@ -197,6 +208,8 @@ export const waitingSeen: Seen = {
   network: but(network, { status: { vpcId: 'vpc-0123456789abcdef0', initialization: { provisioned: true } } }),
   eks: undefined,
   taken: undefined,
+  left: undefined,
+  vpc: undefined,
   accountOfTemplate: usualAccount,
   spotRole: undefined,
   claimedBy: undefined,

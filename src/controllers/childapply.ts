@@ -14,9 +14,10 @@ import {
   tellObject,
   tellRef,
 } from '../api/resource.ts'
+import { crossplane, type Workspace } from '../api/workspace.ts'
 import { applyFailures, applyHolds, WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
 import type { Effect, Ref } from '../runtime/plan.ts'
-import { commandToAnnotate, commandToForget } from '../terraform/word.ts'
+import { commandToAnnotate, commandToDestroy, commandToForget } from '../terraform/word.ts'
 
 type Apply = WorkspaceTemplateApply
 
@@ -124,6 +125,7 @@ export function isForced({ metadata }: KubeObject): boolean {
 }
 
 export interface Leaving extends Found {
+  readonly left: Workspace | undefined // as src/controllers/leftworkspace.ts finds it
   readonly resource: Resource // of the owner
   readonly name: string // of the apply
   readonly isRetained: boolean
@@ -131,23 +133,17 @@ export interface Leaving extends Found {
   readonly finalizers: readonly string[]
 }
 
+interface Farewell {
+  readonly effects: readonly Effect[]
+  readonly why: string
+  readonly againAfterSeconds?: number // nothing wakes it
+}
+
 // The owner stays until its apply is gone, which stays until its Workspace is.
-export function leave(
-  owner: Asker,
-  { resource, name, apply, taken, isRetained, notes = {}, finalizers }: Leaving,
-): { readonly effects: readonly Effect[]; readonly why: string } {
+export function leave(owner: Asker, leaving: Leaving): Farewell {
+  const { resource, name, apply, isRetained, notes = {} } = leaving
   const lost = cameWithoutApply(resource, owner, name)
-  if (!apply && lost !== undefined && !isForced(owner)) {
-    const force = commandToAnnotate(resourceName(resource), owner.metadata, annotations.forceDelete, 'true')
-    return { effects: [], why: `${lost}, or leave behind what is there: ${force}` }
-  }
-  if (!apply) {
-    const onceGone = taken ? [] : [refTo(owner, name)]
-    return {
-      effects: finalizers.map((finalizer) => ({ do: 'removeFinalizer', finalizer, onceGone })),
-      why: 'everything is gone',
-    }
-  }
+  if (!apply) return leaveAlone(owner, leaving, lost ?? tellLeft(owner, leaving))
   const deleting = apply.status?.conditions?.find(({ type }) => type === 'Deleting')
   const told = deleting?.status === 'True' ? deleting.message : ''
   const why = `waits for ${tellObject(apply)}: ${told || 'it is told to go'}`
@@ -156,6 +152,44 @@ export function leave(
   const effects = [...seen, ...letGo(apply, isRetained, { ...notes, [annotations.forceDelete]: 'true' })]
   return { effects: isForced(apply) ? effects : [tellForced(apply), ...effects], why }
 }
+
+// Without an apply there is nobody to destroy anything. `remains` is what it may have left.
+function leaveAlone(
+  owner: Asker,
+  { resource, name, taken, finalizers }: Leaving,
+  remains: string | undefined,
+): Farewell {
+  if (remains !== undefined && !isForced(owner)) {
+    const force = commandToAnnotate(resourceName(resource), owner.metadata, annotations.forceDelete, 'true')
+    return {
+      effects: [],
+      why: `${remains}, or leave behind what is there: ${force}`,
+      againAfterSeconds: lookAgainSeconds,
+    }
+  }
+  const noted = owner.metadata.annotations?.[annotations.workspace]
+  const note = `Workspace ${noted} and all it built are left to themselves: ${tellRef(WorkspaceTemplateApply, refTo(owner, name).key)} is not there to tell more`
+  const told: readonly Effect[] =
+    remains === undefined ? [] : [{ do: 'tell', type: 'Warning', reason: 'ForceDeleted', note }]
+  const onceGone = taken ? [] : [refTo(owner, name)]
+  return {
+    effects: [...told, ...finalizers.map((finalizer): Effect => ({ do: 'removeFinalizer', finalizer, onceGone }))],
+    why: remains === undefined ? 'everything is gone' : 'what is there is left behind',
+  }
+}
+
+// Somebody has taken the finalizer from its apply.
+function tellLeft(owner: Asker, { name, left, isRetained }: Leaving): string | undefined {
+  if (!left || isRetained) return undefined
+  const lost = `${tellRef(WorkspaceTemplateApply, refTo(owner, name).key)} is gone, but ${tellObject(left)} is not`
+  const { deletionTimestamp, annotations: notes = {} } = left.metadata
+  if (deletionTimestamp !== undefined) return `${lost} yet: waits until Terraform has destroyed what that built`
+  // It may have been moved.
+  if (notes[crossplane.paused] === 'true') return `${lost}, nor what that built, and it is paused: bring the apply back`
+  return `${lost}, nor what that built: have it destroyed (${commandToDestroy(left)})`
+}
+
+const lookAgainSeconds = 15
 
 // It is here after all, and its going is none to be wondered at.
 function noteNothing(resource: Resource, object: Asker): readonly Effect[] {

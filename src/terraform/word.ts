@@ -1,6 +1,6 @@
 // The command by which a user gives their word, for where it is read: what an apply says is copied to its Workspace. Pure.
-import { annotations } from '../api/keys.ts'
-import { type Key, readKey, tellKey } from '../api/resource.ts'
+import { annotations, holdFinalizer } from '../api/keys.ts'
+import { groupOf, type Key, readKey, tellKey } from '../api/resource.ts'
 import type { Workspace } from '../api/workspace.ts'
 
 export function commandToApply(apply: Key, key: string, value: string): string {
@@ -29,6 +29,14 @@ export function commandToFind(plural: string, workspace: Key): string {
 }
 export function commandToFindState(externalName: string): string {
   return `kubectl get secrets --all-namespaces --selector tfstate=true,tfstateWorkspace=${externalName}`
+}
+
+// One that nobody looks after any more: what holds it is taken off, and the engine destroys what it built.
+export function commandToDestroy({ kind, apiVersion, metadata }: Workspace): string {
+  const what = `${kind.toLowerCase()}s.${groupOf(apiVersion)} ${within(metadata)}`
+  const finalizers = metadata.finalizers?.filter((each) => each !== holdFinalizer)
+  const change = JSON.stringify({ metadata: { finalizers } })
+  return `kubectl patch ${what} --type=merge --patch '${change}' && kubectl delete ${what}`
 }
 
 // The command that restores the state of an apply: its last copy, or, where no copy says where it belongs, from a file to there.

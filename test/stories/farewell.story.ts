@@ -1,6 +1,5 @@
 // Clusters that are deleted at every stage of their lives, under real Cluster API core: by our engine with real OpenTofu, and by a player that moves
 // Workspaces as Crossplane's provider does. EKS is gone before its network is touched, each is destroyed once, and nothing is left.
-import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { annotations } from '../../src/api/keys.ts'
@@ -9,16 +8,17 @@ import { type WorkspaceGroup, workspaceAPIs } from '../../src/api/workspace.ts'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import { findAccess } from '../../src/kube/find.ts'
 import { writeKubeconfig } from '../../src/secrets/kubeconfig.ts'
+import { runCommand } from '../bed/command.ts'
 import { seeEstablished } from '../bed/core.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { bedAws } from '../bed/manager.ts'
 import { aWorkload, theBed } from '../bed/story.ts'
 import { startWorkload, type Workload } from '../bed/workload.ts'
-import { aCaptCluster, type ClusterObjects, leadingTo, offlineSecret, offlineTemplates } from '../clusters.ts'
-import { aWorkspaceTemplateApply } from '../given.ts'
+import { aCaptCluster, type ClusterObjects, leadingTo, offlineSecret } from '../clusters.ts'
+import { aDiary, type Diary } from '../diary.ts'
+import { aWorkspaceTemplate, aWorkspaceTemplateApply } from '../given.ts'
 import { conditionOf, eventsOf, patience, seeNothingLeft, seeSaying, workspaceOf } from '../lives.ts'
 import { type Player, startPlayer, type Terraform } from '../player.ts'
-import { until } from '../until.ts'
 
 const bed = theBed()
 const { kube } = bed
@@ -81,41 +81,10 @@ function buildMs({ metadata: { name, namespace = '' } }: { readonly metadata: Ku
   return namespace.includes(name.endsWith('-vpc') ? 'slow-vpc' : 'slow-eks') ? 4000 : 0
 }
 
-const diaryOf = (namespace: string) => join(bed.folder, `${namespace}.diary`)
-const gateOf = (namespace: string, what: string) => join(bed.folder, `${namespace}.${what}`)
-
-// The offline templates, and what they do is written down. While a gate is there, it is not gone through.
-function templatesFor(namespace: string, group: WorkspaceGroup): readonly KubeObject[] {
-  const diary = diaryOf(namespace)
-  const told = (what: string) => `
-  provisioner "local-exec" {
-    command = "echo made ${what} >> ${diary}; while test -e ${gateOf(namespace, what)}; do sleep 0.1; done"
-  }
-  provisioner "local-exec" {
-    when    = destroy
-    command = "echo gone ${what} >> ${diary}"
-  }`
-  const step = `resource "terraform_data" "step" {
-  triggers_replace = var.kubernetes_version
-  ${told('step')}
-}
-`
-  return offlineTemplates(namespace).map((template) => {
-    const { template: inner } = template['spec'] as {
-      readonly template: { readonly spec: { readonly forProvider: { readonly module: string } } }
-    }
-    const { forProvider } = inner.spec
-    const module = forProvider.module
-      .replace('resource "terraform_data" "vpc" {', (head) => `${head}${told('vpc')}`)
-      .replace('resource "terraform_data" "cluster" {', (head) => `${step}${head}${told('eks')}`)
-    const spec = { ...inner.spec, forProvider: { ...forProvider, module } }
-    return { ...template, spec: { workspaceAPI: group, template: { ...inner, spec } } }
-  })
-}
-
 interface Stage extends ClusterObjects {
   readonly namespace: string
   readonly group: WorkspaceGroup
+  readonly diary: Diary
   serves(): Promise<void>
   removed(): Promise<void>
   gone(): Promise<readonly string[]> // everything: what was destroyed, in order
@@ -130,21 +99,22 @@ interface Asked {
 
 async function aStage(engine: Engine, story: string, { group = groups[engine], there, ...asked }: Asked = {}) {
   const namespace = await bed.namespace(story)
-  await writeFile(diaryOf(namespace), '')
-  await kube.apply(offlineSecret(namespace, leadingTo(there ?? workload())), ...templatesFor(namespace, group))
+  const diary = aDiary(bed.folder, namespace, { group, isReplacing: true })
+  await kube.apply(offlineSecret(namespace, leadingTo(there ?? workload())), ...diary.templates)
   const objects = aCaptCluster({ namespace, ...asked })
   const { cluster, controlPlane } = objects
   const stage: Stage = {
     ...objects,
     namespace,
     group,
+    diary,
     serves: async () => void (await kube.seeCondition(controlPlane, 'Available', 'True', patience)),
     removed: async () => kube.remove(cluster),
     async gone() {
       await kube.seeGone(cluster, patience)
       await seeNothingLeft(kube, namespace)
       if (engine === 'a player') return destroyedBy(player, namespace)
-      return destroyedIn(namespace)
+      return destroyedIn(diary)
     },
   }
   return stage
@@ -158,19 +128,16 @@ function destroyedBy({ destroyed }: Player, namespace: string): readonly string[
 }
 
 // What was made is gone, as often as it was made.
-async function destroyedIn(namespace: string): Promise<readonly string[]> {
-  const diary = (await readFile(diaryOf(namespace), 'utf8')).split('\n').filter(Boolean)
-  const of = (deed: string) => diary.filter((line) => line.startsWith(deed)).map((line) => line.slice(deed.length + 1))
+async function destroyedIn(diary: Diary): Promise<readonly string[]> {
+  const lines = await diary.lines()
+  const of = (deed: string) => lines.filter((line) => line.startsWith(deed)).map((line) => line.slice(deed.length + 1))
   expect(of('gone').toSorted()).toEqual(of('made').toSorted())
-  return of('gone').filter((what) => what !== 'step')
+  return of('gone')
+    .map((line) => line.split(' ')[0] ?? '')
+    .filter((what) => what !== 'upgrade')
 }
 
-const seeMade = async ({ namespace }: Stage, what: string) =>
-  until(
-    `${what} of ${namespace} is being made`,
-    async () => (await readFile(diaryOf(namespace), 'utf8')).includes(`made ${what}`) || undefined,
-    patience,
-  )
+const goneIn = async ({ diary }: Stage) => (await diary.lines()).filter((line) => line.startsWith('gone'))
 const tellsOf = (seen: KubeObject) => conditionOf(seen, 'Deleting')?.message ?? ''
 const applyOf = ({ namespace }: Stage, name: string) => aWorkspaceTemplateApply({ namespace, name: `demo-${name}` })
 const both = ['eks', 'vpc']
@@ -187,11 +154,10 @@ const slow = (what: 'vpc' | 'eks'): Row => ({
   when: `slow-${what}`,
   destroyed: what === 'vpc' ? ['vpc'] : both,
   async live(stage, engine) {
-    const gate = gateOf(stage.namespace, what)
-    await writeFile(gate, '')
+    await stage.diary.shut(what)
     await kube.apply(...stage.all)
     const apply = applyOf(stage, what === 'vpc' ? 'vpc' : 'eks-controlplane')
-    if (engine === 'our engine') await seeMade(stage, what)
+    if (engine === 'our engine') await stage.diary.sees(`made ${what}`)
     else
       await kube.see(
         workspaceOf(stage.group, apply),
@@ -202,7 +168,7 @@ const slow = (what: 'vpc' | 'eks'): Row => ({
     await stage.removed()
     const owner = what === 'vpc' ? stage.network : stage.controlPlane
     await kube.see(owner, 'goes', ({ metadata }) => metadata.deletionTimestamp !== undefined, patience)
-    await rm(gate)
+    await stage.diary.open(what)
   },
 })
 
@@ -264,16 +230,19 @@ const rows: readonly Row[] = [
     async live(stage, engine) {
       await kube.apply(...stage.all)
       await stage.serves()
-      const gate = gateOf(stage.namespace, 'step')
-      await writeFile(gate, '')
-      const before = await readFile(diaryOf(stage.namespace), 'utf8')
+      await stage.diary.shut('upgrade')
       await kube.patch(stage.controlPlane, { spec: { version: 'v1.35.0' } })
-      const isBegun = async () =>
-        (await readFile(diaryOf(stage.namespace), 'utf8')).slice(before.length).includes('made step') || undefined
-      if (engine === 'our engine') await until('the step is made', isBegun, patience)
+      if (engine === 'our engine') await stage.diary.sees('made upgrade 1.35')
+      else
+        await kube.see(
+          workspaceOf(stage.group, applyOf(stage, 'eks-controlplane')),
+          'is asked for the step',
+          (seen) => JSON.stringify(seen['spec']).includes('"kubernetes_version":"1.35"'),
+          patience,
+        )
       await stage.removed()
       await kube.see(stage.controlPlane, 'goes', ({ metadata }) => metadata.deletionTimestamp !== undefined, patience)
-      await rm(gate)
+      await stage.diary.open('upgrade')
     },
   },
   {
@@ -375,19 +344,19 @@ test.concurrent('load balancers go before EKS does, and a whole namespace takes 
   for (const each of [stage.cluster, controlPlane, applyOf(stage, 'eks-controlplane')])
     expect((await kube.read(each))?.metadata.deletionTimestamp).toBeUndefined()
   for (const each of workspaces) expect(await kube.read(each)).toBeDefined()
-  expect(await readFile(diaryOf(namespace), 'utf8')).not.toContain('gone')
+  expect(await goneIn(stage)).toEqual([])
   await kube.patch(controlPlane, { spec: { deletionProtection: false } })
   const isTold = (seen: KubeObject) => conditionOf(seen, 'Deleting')?.reason === 'WaitingForCleanup'
   const waits = await kube.see(controlPlane, 'waits for the Service', isTold, patience)
   expect(tellsOf(waits)).toBe('waits until Services of type LoadBalancer are gone from the cluster: default/web')
   expect(await inside.read(quick)).toBeUndefined()
   expect((await inside.read(web))?.metadata.deletionTimestamp).toBeDefined()
-  expect(await readFile(diaryOf(namespace), 'utf8')).not.toContain('gone')
-  await appendFile(diaryOf(namespace), 'made balancer\ngone balancer\n')
+  expect(await goneIn(stage)).toEqual([])
+  for (const line of ['made balancer', 'gone balancer']) await stage.diary.write(line)
   await inside.patch(web, { metadata: { finalizers: null } })
 
   await kube.seeGone(whole, patience)
-  expect(await destroyedIn(namespace)).toEqual(['balancer', ...both])
+  expect(await destroyedIn(stage.diary)).toEqual(['balancer', ...both])
   expect(await inside.read(plain)).toBeDefined()
   await seeNothingLeft(kube, namespace)
 }, 300_000)
@@ -407,7 +376,7 @@ test.concurrent('by hand, with protection and finalizers of the predecessor: not
   await expect(kube.remove(eks)).rejects.toThrow(
     `belongs to CAPTControlPlane demo, which has deletionProtection: ${first}`,
   )
-  const [template] = templatesFor(namespace, stage.group)
+  const [template] = stage.diary.templates
   await expect(kube.remove(template ?? cluster)).rejects.toThrow('is used by WorkspaceTemplateApply demo-vpc')
 
   await kube.remove(network)
@@ -426,6 +395,60 @@ test.concurrent('by hand, with protection and finalizers of the predecessor: not
   expect(await stage.gone()).toEqual(both)
 }, 300_000)
 
+test.concurrent('a control plane that is to stay keeps its network, and both are found where the events say', async () => {
+  const stage = await aStage('our engine', 'retained', { controlPlane: { retainOnDelete: true } })
+  const left = ['eks-controlplane', 'vpc'].map((name) => applyOf(stage, name))
+  await kube.apply(...stage.all)
+  await stage.serves()
+  await stage.removed()
+  await kube.seeGone(stage.cluster, patience)
+  expect(await goneIn(stage)).toEqual([])
+  for (const apply of left) {
+    const note = String((await eventsOf(kube, apply)).find(({ reason }) => reason === 'Retained')?.['note'])
+    const [workspace = '', state = ''] = note.slice(note.indexOf(': see kubectl ') + 14).split(' and kubectl ')
+    expect(await kube.kubectl(workspace.split(' '))).toContain(apply.metadata.name)
+    expect(await kube.kubectl(state.split(' '))).toContain(`tfstate-${stage.namespace}.${apply.metadata.name}`)
+    await kube.remove(workspaceOf(stage.group, apply))
+    await kube.seeGone(workspaceOf(stage.group, apply), patience)
+  }
+  expect(await goneIn(stage)).toEqual([]) // it is nobody's any more, not even who deletes the Workspaces
+}, 300_000)
+
+test.concurrent('a control plane is deleted by hand and comes again while its Cluster and its network stay; an apply without its finalizer takes nothing from it', async () => {
+  const stage = await aStage('our engine', 'again')
+  const { namespace, controlPlane, network } = stage
+  await kube.apply(...stage.all)
+  await stage.serves()
+  await kube.remove(controlPlane)
+  await kube.seeGone(controlPlane, patience)
+  expect((await goneIn(stage)).filter((line) => line.startsWith('gone vpc'))).toEqual([])
+  await kube.seeCondition(network, 'Ready', 'True', patience)
+  await kube.apply(controlPlane)
+  await stage.serves()
+
+  // Which keeps EKS from being destroyed.
+  const eks = applyOf(stage, 'eks-controlplane')
+  const uses = { waitForWorkspaces: [{ name: eks.metadata.name }] }
+  const user = aWorkspaceTemplateApply({ namespace, name: 'user', ...uses })
+  await kube.apply(aWorkspaceTemplate({ namespace, name: 'user', module: '# none' }), user)
+  await seeSaying(kube, user, 'Ready', 'Ready')
+  await stage.removed()
+  await kube.see(eks, 'is in use', (seen) => tellsOf(seen).includes('is still used by user'), patience)
+  await kube.patch(eks, { metadata: { finalizers: null } })
+  const isTold = (seen: KubeObject) => tellsOf(seen).includes('is not, nor what that built')
+  const waits = await kube.see(controlPlane, 'tells what is left', isTold, patience)
+  expect((await goneIn(stage)).filter((line) => line.startsWith('gone vpc'))).toEqual([])
+  const command = /\((?<command>kubectl patch .*)\)/.exec(tellsOf(waits))?.groups?.['command'] ?? 'no command'
+  await runCommand('sh', ['-c', command], {
+    env: { PATH: `${bed.bin}:${process.env['PATH']}`, KUBECONFIG: bed.kubeconfig },
+  })
+  await kube.seeGone(stage.cluster, patience)
+  expect(await destroyedIn(stage.diary)).toEqual(['eks', 'eks', 'vpc'])
+  await kube.remove(user)
+  await kube.seeGone(user, patience)
+  await seeNothingLeft(kube, namespace)
+}, 300_000)
+
 test.concurrent('force-delete gives up what is there, and tells how to find it', async () => {
   const stage = await aStage('our engine', 'forced')
   const { namespace, cluster, controlPlane, network } = stage
@@ -436,7 +459,7 @@ test.concurrent('force-delete gives up what is there, and tells how to find it',
     await kube.patch(each, { metadata: { annotations: { [annotations.forceDelete]: 'true' } } })
   await stage.removed()
   await kube.seeGone(cluster, patience)
-  expect(await readFile(diaryOf(namespace), 'utf8')).not.toContain('gone')
+  expect(await goneIn(stage)).toEqual([])
   for (const owner of [controlPlane, network]) {
     const note = String((await eventsOf(kube, owner)).find(({ reason }) => reason === 'ForceDeleted')?.['note'])
     expect(await kube.kubectl(note.slice(note.indexOf(', see kubectl ') + 14).split(' '))).toContain(
@@ -451,6 +474,6 @@ test.concurrent('force-delete gives up what is there, and tells how to find it',
     await kube.remove(workspaceOf(stage.group, apply))
   }
   for (const apply of left) await kube.seeGone(workspaceOf(stage.group, apply), patience)
-  expect((await destroyedIn(namespace)).toSorted()).toEqual(both)
+  expect((await destroyedIn(stage.diary)).toSorted()).toEqual(both)
   await seeNothingLeft(kube, namespace)
 }, 300_000)

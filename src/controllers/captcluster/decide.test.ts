@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { now } from '../../../test/applies.ts'
 import {
+  aHeldWorkspace,
   anApply,
   aVpc,
   but,
@@ -439,6 +440,7 @@ describe('when it leaves', () => {
     },
   })
   const free = 'removeFinalizer captcluster'
+  const orLeave = `or leave behind what is there: kubectl annotate captclusters.infrastructure.cluster.x-k8s.io demo --namespace team --overwrite ${annotations.forceDelete}=true`
   const backed = but(going, noted(annotations.workspace, 'tf.m.upbound.io/demo-vpc'))
   const alone: Seen = { ...built, captCluster: going, controlPlane: 'missing' }
   const forced = but(going, { metadata: { annotations: { 'capt.appthrust.io/force-delete': 'true' } } })
@@ -514,7 +516,7 @@ describe('when it leaves', () => {
     {
       when: 'it came back from a backup without its apply',
       seen: seen({ captCluster: backed }),
-      says: `WorkspaceTemplateApply team/demo-vpc built it (Workspace tf.m.upbound.io/demo-vpc) and did not come back: restore it, or, if nothing of it is left, begin anew with: kubectl annotate captclusters.infrastructure.cluster.x-k8s.io demo --namespace team ${annotations.workspace}-, or leave behind what is there: kubectl annotate captclusters.infrastructure.cluster.x-k8s.io demo --namespace team --overwrite ${annotations.forceDelete}=true`,
+      says: `WorkspaceTemplateApply team/demo-vpc built it (Workspace tf.m.upbound.io/demo-vpc) and did not come back: restore it, or, if nothing of it is left, begin anew with: kubectl annotate captclusters.infrastructure.cluster.x-k8s.io demo --namespace team ${annotations.workspace}-, ${orLeave}`,
       does: '',
     },
     {
@@ -524,6 +526,36 @@ describe('when it leaves', () => {
           metadata: { annotations: { ...backed.metadata.annotations, [annotations.forceDelete]: 'true' } },
         }),
       }),
+      says: 'what is there is left behind',
+      does: `tell ForceDeleted, ${free}`,
+    },
+    {
+      when: 'somebody took the finalizer from its apply, and what that built is there',
+      seen: seen({ captCluster: going, left: aHeldWorkspace('demo-vpc') }),
+      says: `WorkspaceTemplateApply team/demo-vpc is gone, but Workspace team/demo-vpc is not, nor what that built: have it destroyed (kubectl patch workspaces.tf.m.upbound.io demo-vpc --namespace team --type=merge --patch '{"metadata":{"finalizers":["finalizer.managedresource.crossplane.io"]}}' && kubectl delete workspaces.tf.m.upbound.io demo-vpc --namespace team), ${orLeave}`,
+      does: '',
+    },
+    {
+      when: 'the same, and that is being destroyed',
+      seen: seen({ captCluster: going, left: but(aHeldWorkspace('demo-vpc'), gone) }),
+      says: `WorkspaceTemplateApply team/demo-vpc is gone, but Workspace team/demo-vpc is not yet: waits until Terraform has destroyed what that built, ${orLeave}`,
+      does: '',
+    },
+    {
+      when: 'the same, and that is paused, for it may have been moved',
+      seen: seen({ captCluster: going, left: but(aHeldWorkspace('demo-vpc'), noted('crossplane.io/paused', 'true')) }),
+      says: `WorkspaceTemplateApply team/demo-vpc is gone, but Workspace team/demo-vpc is not, nor what that built, and it is paused: bring the apply back, ${orLeave}`,
+      does: '',
+    },
+    {
+      when: 'the same, and it is forced',
+      seen: seen({ captCluster: forced, left: aHeldWorkspace('demo-vpc') }),
+      says: 'what is there is left behind',
+      does: `tell ForceDeleted, ${free}`,
+    },
+    {
+      when: 'the same, and it is retained',
+      seen: seen({ captCluster: but(going, { spec: { retainOnDelete: true } }), left: aHeldWorkspace('demo-vpc') }),
       says: 'everything is gone',
       does: free,
     },
@@ -637,6 +669,7 @@ const every: readonly Seen[] = [network, known, existing, but(network, { spec: {
               cluster: of,
               apply,
               taken,
+              left: undefined,
               controlPlane: beside,
             })),
           ),

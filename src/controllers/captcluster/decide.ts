@@ -187,14 +187,14 @@ function leaving(seen: Seen): Plan {
   // Once that is gone, nobody but the apply knows whether the network is to stay.
   if (lodger !== undefined && (apply || captCluster.spec.existingVpcId !== undefined))
     return { effects: apply ? instruct(apply, isRetained(seen)) : [], conditions: goes(lodger), wake: 'onChange' }
-  const { effects, why } = leave(captCluster, {
+  const { effects, why, againAfterSeconds } = leave(captCluster, {
     ...seen,
     resource: CAPTCluster,
     name: networkApplyName(captCluster),
     isRetained: isRetained(seen),
     finalizers: Object.values(finalizer),
   })
-  return { effects, conditions: goes(why), wake: 'onChange' }
+  return { effects, conditions: goes(why), wake: wakeAfter(againAfterSeconds) }
 }
 
 // What lives in it goes first. The apply would wait for that, too; but once it is told to go it can never be told to stay.

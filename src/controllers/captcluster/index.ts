@@ -8,6 +8,7 @@ import type { Read } from '../../runtime/cache.ts'
 import { applies, controller, deletes, gets, mapped, ownerOf } from '../../runtime/controller.ts'
 import { accountOfTemplate } from '../account.ts'
 import { refTo, sortOut } from '../childapply.ts'
+import { leftBy, toLookForIt } from '../leftworkspace.ts'
 import { byCluster, namedBy, ofCluster, ofOneCluster, ownerClusterOf, ownerKeyOf } from '../ownercluster.ts'
 import { decide } from './decide.ts'
 import { networkApplyName } from './vpc.ts'
@@ -28,11 +29,13 @@ export const captClusterController = controller({
     applies(WorkspaceTemplateApply),
     deletes(WorkspaceTemplateApply),
     gets(WorkspaceTemplateApply),
+    ...toLookForIt,
   ],
-  observe(read, captCluster: CAPTCluster, live) {
+  async observe(read, captCluster: CAPTCluster, live) {
     const cluster = ownerClusterOf(read, captCluster)
     const { vpcTemplateRef } = captCluster.spec
-    const found = read.get(WorkspaceTemplateApply, refTo(captCluster, networkApplyName(captCluster)).key)
+    const named = read.get(WorkspaceTemplateApply, refTo(captCluster, networkApplyName(captCluster)).key)
+    const found = sortOut(named, captCluster, ownerKeyOf(captCluster)?.name)
     return {
       captCluster,
       now: live.now(),
@@ -42,7 +45,8 @@ export const captClusterController = controller({
         typeof cluster === 'object'
           ? namedBy(read, cluster, 'controlPlaneRef', CAPTControlPlane)
           : (bereft(read, captCluster) ?? 'missing'),
-      ...sortOut(found, captCluster, ownerKeyOf(captCluster)?.name),
+      ...found,
+      left: found.apply ? undefined : await leftBy(captCluster, live),
     }
   },
   decide,

@@ -2,8 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { condition, messageOf, now } from '../../../test/applies.ts'
 import {
+  aHeldWorkspace,
   anEks,
   aSecretOf,
+  aVpc,
+  awaiting,
   built,
   but,
   cluster,
@@ -163,7 +166,7 @@ describe('when it leaves', () => {
     {
       when: 'a token is due',
       seen: withSecrets(going, { copies: copies({ dueIn: 0 }), credential: fresh() }),
-      does: `${tokens}, ${letGo}`,
+      does: `${letGo}, ${tokens}`,
     },
     {
       when: 'a token is due, and EKS goes',
@@ -200,6 +203,28 @@ describe('when it leaves', () => {
     },
   ])('and $when', ({ seen, does: deeds }) => {
     expect(does(seen)).toBe(deeds)
+  })
+  test.each<[string, Partial<Seen>, boolean]>([
+    ['waits until its network knows that, too', { vpc: aVpc('done') }, true],
+    ['goes when its network knows that', { vpc: but(aVpc('done'), { spec: { retainOnDelete: true } }) }, false],
+    ['goes when it is too late for its network', { vpc: but(aVpc('done'), gone) }, false],
+    ['goes when its network is none of ours', { network: undefined, vpc: undefined }, false],
+    [
+      'goes when its network is given up, too',
+      { vpc: aVpc('done'), network: but(network, noted('capt.appthrust.io/force-delete', 'true')) },
+      false,
+    ],
+  ])('one that is to stay, or is given up, %s', (_, more, waits) => {
+    const forced = ofCP(going, noted('capt.appthrust.io/force-delete', 'true'))
+    for (const seen of [retained, forced]) {
+      const plan = decide({ ...seen, ...more })
+      expect(plan.effects.length === 0).toBe(waits)
+      if (waits)
+        expect(messageOf(plan, 'Deleting')).toBe(
+          'waits until CAPTCluster team/demo has told WorkspaceTemplateApply team/demo-vpc that the network stays, too',
+        )
+    }
+    expect(does({ ...going, vpc: aVpc('done') })).toBe(letGo)
   })
   test('its finalizer holds until a live read finds no apply', () => {
     const of = (seen: Seen) =>
@@ -250,10 +275,13 @@ const situations: fc.Arbitrary<Seen> = fc.record({
     undefined,
     ...(['new', 'running', 'failed', 'held', 'done'] as const).map((run) => anEks(run)),
     but(anEks('done'), gone),
+    awaiting(anEks('done')),
     anEks('done', {}),
     but(anEks('done'), { status: { conditions: undefined } }),
   ),
   taken: one(undefined, anEks('done')),
+  left: one(undefined, aHeldWorkspace('demo-eks-controlplane')),
+  vpc: one(undefined, aVpc('done'), but(aVpc('done'), { spec: { retainOnDelete: true } })),
   accountOfTemplate: one(undefined, { kind: 'ClusterProviderConfig', name: 'default' }),
   spotRole: one(undefined, spot('failed'), spot('done')),
   claimedBy: one(undefined, { name: 'x' }),
@@ -316,9 +344,10 @@ test.each<[string, (plan: Plan, seen: Seen) => boolean]>([
   ],
   [
     'it destroys nothing of which it is not known that nothing is left inside, but by a word of the user',
-    ({ effects }, { controlPlane: { spec, status }, inside }) =>
+    ({ effects }, { controlPlane: { spec, status }, eks, inside }) =>
       inside.is === 'clean' ||
-      spec.retainOnDelete ||
+      (spec.retainOnDelete && eks?.spec.retainOnDelete) ||
+      (spec.retainOnDelete && JSON.stringify(effects).includes('"retainOnDelete":true')) ||
       !(status?.initialization?.controlPlaneInitialized || spec.controlPlaneEndpoint) ||
       !JSON.stringify(effects).includes('"capt.appthrust.io/cleanup":"done"'),
   ],

@@ -1,11 +1,12 @@
 // What a control plane needs next, given what we see: the order of its stages. No I/O, no clock, no memory.
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { type Said, vocabulary, wasSaid } from '../../api/condition.ts'
+import { tellObject } from '../../api/resource.ts'
 import { type Effect, idle, type Plan, stageOf, wakeAfter } from '../../runtime/plan.ts'
-import { leave } from '../childapply.ts'
+import { isForced, leave } from '../childapply.ts'
 import { tellGone } from '../ownercluster.ts'
 import { tellPause } from '../pause.ts'
-import { holdOf, notesFor, tellSkipped } from './cleanup.ts'
+import { type Hold, holdOf, notesFor, tellSkipped } from './cleanup.ts'
 import { eksApplyName } from './eks.ts'
 import { finalizer } from './finalizer.ts'
 import { live } from './live.ts'
@@ -67,30 +68,43 @@ function paused(seen: Seen): Plan {
 
 // As long as EKS is there, somebody may have to get in.
 function leaving(seen: Seen): Plan {
-  const { controlPlane, eks, taken } = seen
+  const { controlPlane, eks, taken, left } = seen
   const renewal = eks && renewalOf(seen, 'Deleting')
-  const hold = holdOf(seen)
+  const hold = holdOf(seen) ?? networkToStay(seen)
+  // What cannot be renewed must not keep it from going.
   if (hold)
     return {
-      effects: [...(renewal?.effects ?? []), ...hold.effects],
+      effects: [...hold.effects, ...(renewal?.effects ?? [])],
       conditions: goes(hold.said),
       wake: wakeAfter(soonest([renewal?.againAfterSeconds, hold.againAfterSeconds])),
     }
-  const { effects, why } = leave(controlPlane, {
+  const { effects, why, againAfterSeconds } = leave(controlPlane, {
     resource: CAPTControlPlane,
     name: eksApplyName(controlPlane),
     apply: eks,
     taken,
+    left,
     isRetained: controlPlane.spec.retainOnDelete,
     notes: notesFor(eks),
     finalizers: [finalizer],
   })
   return {
-    effects: [...(renewal?.effects ?? []), ...tellSkipped(seen), ...effects],
+    effects: [...tellSkipped(seen), ...effects, ...(renewal?.effects ?? [])],
     conditions: goes(say('Deleting', 'Deleting', why)),
-    wake: wakeAfter(renewal?.againAfterSeconds),
+    wake: wakeAfter(soonest([renewal?.againAfterSeconds, againAfterSeconds])),
   }
 }
+
+// A cluster that stays needs its network. Once this is gone, nobody but the network's apply knows of it.
+function networkToStay({ controlPlane, network, vpc }: Seen): Hold | undefined {
+  const stays = controlPlane.spec.retainOnDelete || isForced(controlPlane)
+  const isHeard = !vpc || vpc.spec.retainOnDelete || vpc.metadata.deletionTimestamp !== undefined
+  if (!stays || typeof network !== 'object' || isForced(network) || isHeard) return undefined
+  const why = `waits until ${tellObject(network)} has told ${tellObject(vpc)} that the network stays, too`
+  return { said: say('Deleting', 'Deleting', why), effects: [], againAfterSeconds: lookAgainSeconds }
+}
+
+const lookAgainSeconds = 5 // the network's apply does not wake it
 
 function goes(deleting: Said): readonly Said[] {
   const { message } = deleting

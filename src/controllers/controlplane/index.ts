@@ -21,6 +21,7 @@ import {
 } from '../../runtime/controller.ts'
 import type { Indexes } from '../../runtime/store.ts'
 import { copyName, roles } from '../../secrets/copies.ts'
+import { toLookForIt } from '../leftworkspace.ts'
 import { byClassNamespace, byCluster, ofCluster, ofOneCluster, ownerKeyOf } from '../ownercluster.ts'
 import { byEksName } from './claim.ts'
 import { decide } from './decide.ts'
@@ -51,6 +52,7 @@ export function controlPlaneController(outside: Outside): Controller {
       applies(WorkspaceTemplateApply),
       deletes(WorkspaceTemplateApply),
       gets(WorkspaceTemplateApply),
+      ...toLookForIt,
       applies(Secret),
       deletes(Secret),
       gets(Secret),

@@ -6,7 +6,9 @@ import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
 import { type Stage, stageOf } from '../../runtime/plan.ts'
 import { accountOfTemplate } from '../account.ts'
+import { networkApplyName } from '../captcluster/vpc.ts'
 import { refTo, sortOut } from '../childapply.ts'
+import { leftBy } from '../leftworkspace.ts'
 import { asOwned, namedBy, ownerClusterOf, ownerKeyOf } from '../ownercluster.ts'
 import { claimedBy, namesakeOf } from './claim.ts'
 import { type Care, lookAtSecrets } from './credentials.ts'
@@ -25,12 +27,18 @@ export async function observe(read: Read, subject: CAPTControlPlane, live: Live,
   const { apply: eks, taken } = sortOut(apply(eksApplyName(controlPlane)), controlPlane, ownerKeyOf(controlPlane)?.name)
   const ofTemplate = accountOfTemplate(read, controlPlane, controlPlane.spec.workspaceTemplateRef)
   const account = controlPlane.spec.providerConfigRef ?? ofTemplate
+  const network = typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : 'missing'
   const seen = {
     controlPlane,
     now: live.now(),
-    network: typeof cluster === 'object' ? namedBy(read, cluster, 'infrastructureRef', CAPTCluster) : 'missing',
+    network,
     eks,
     taken,
+    left: eks ? undefined : await leftBy(controlPlane, live),
+    vpc:
+      typeof network === 'object'
+        ? sortOut(apply(networkApplyName(network)), network, ownerKeyOf(network)?.name).apply
+        : undefined,
     accountOfTemplate: ofTemplate,
     spotRole: account && apply(spotRoleApplyName(account)),
     claimedBy: claimedBy(read, controlPlane),

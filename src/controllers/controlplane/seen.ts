@@ -3,6 +3,7 @@ import type { CAPTCluster } from '../../api/captcluster.ts'
 import type { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import type { Secret } from '../../api/neighbours.ts'
 import type { Key } from '../../api/resource.ts'
+import type { Workspace } from '../../api/workspace.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Connection } from '../../secrets/connection.ts'
 import type { Material, Role } from '../../secrets/copies.ts'
@@ -18,6 +19,8 @@ export interface Seen {
   readonly network: Named<CAPTCluster> // of the same Cluster; undefined: another provider looks after it
   readonly eks: Found['apply'] // ours
   readonly taken: Found['taken'] // somebody else's of that name
+  readonly left: Workspace | undefined // by an apply of ours that is gone
+  readonly vpc: Found['apply'] // the network's
   readonly accountOfTemplate: Account | undefined // what its template says; undefined: that is not there
   readonly spotRole: WorkspaceTemplateApply | undefined
   readonly claimedBy: Key | undefined // another control plane that has the name in EKS already

@@ -5,13 +5,13 @@ import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
 import { clusterNameLabel, pausedAnnotation } from '../../api/contract.ts'
 import { annotations, labels } from '../../api/keys.ts'
 import { Cluster } from '../../api/neighbours.ts'
-import { beside, type Key, type KubeObject, keyOf, tellKey } from '../../api/resource.ts'
+import { beside, type Key, type KubeObject, keyOf, tellKey, tellObject } from '../../api/resource.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { mapped, type Source } from '../../runtime/controller.ts'
 import type { Indexes } from '../../runtime/store.ts'
 import { networkApplyName } from '../captcluster/vpc.ts'
-import { sortOut } from '../childapply.ts'
+import { isForced, sortOut } from '../childapply.ts'
 import { eksApplyName } from '../controlplane/eks.ts'
 import { namedBy, ownerClusterOf, ownerKeyOf, wokenByCluster } from '../ownercluster.ts'
 import { pausedByCluster, pausedByItself } from '../pause.ts'
@@ -30,7 +30,7 @@ export function pauseOf(read: Read, apply: Apply): Pause {
   const cluster = clusterOf(read, apply, asker)
   return {
     by: [...(cluster ? pausedByCluster(cluster) : leftPaused(apply)), ...(asker ? pausedByItself(asker) : [])],
-    awaits: isArriving(apply) ? missing(apply, cluster, asker) : undefined,
+    awaits: isArriving(apply) ? (givenUp(asker) ?? missing(apply, cluster, asker)) : undefined,
     isKept: [apply, asker].some((each) => each?.metadata.annotations?.[annotations.keepPaused] !== undefined),
   }
 }
@@ -49,6 +49,12 @@ function leftPaused(apply: Apply): readonly string[] {
 function commandToGoOn({ metadata: { name, namespace = '', labels: marks = {} } }: Apply): string {
   const told = [clusterNameLabel, labels.cluster].filter((each) => marks[each] !== undefined)
   return `kubectl label workspacetemplateapply ${name} --namespace ${namespace} ${told.map((each) => `${each}-`).join(' ')}`
+}
+
+// What is let go of here is looked after elsewhere: nothing is begun for it.
+function givenUp(asker: KubeObject | undefined): string | undefined {
+  const isGoing = asker?.metadata.deletionTimestamp !== undefined && isForced(asker)
+  return isGoing ? `${tellObject(asker)} is given up: nothing is begun for it here` : undefined
 }
 
 function missing(apply: Apply, cluster: Cluster | undefined, asker: KubeObject | undefined): string | undefined {
