@@ -19,6 +19,7 @@ import { crossplane, type Workspace, type WorkspaceSpec } from '../api/workspace
 import { ApiError } from '../kube/errors.ts'
 import { readPlanNote } from '../terraform/plannote.ts'
 import { readCopies } from '../terraform/statecopy.ts'
+import { isMade } from './signs.ts'
 import type { Furnished, Ran } from './terraform.ts'
 
 const eks: Module = {
@@ -761,6 +762,26 @@ test('one whose first apply was cut off before anything was written is not taken
   await engine.pass()
   expect(readPlanNote(notes(engine)[ours.plan])?.held).toBe('Interrupted')
 })
+
+test.each(['before', 'after'] as const)(
+  'killed %s any write, none says that it was made before its apply has run',
+  async (how) => {
+    let [writes, isOver] = [0, false]
+    while (!isOver) {
+      const engine = aSmallEngine({ keepsStatesHere: true })
+      engine.apply(eks)
+      engine.objects.strike(++writes, how)
+      isOver = await engine.pass().then(
+        () => true,
+        () => false,
+      )
+      const there = engine.is()
+      const hasRun = engine.instant.calls.includes('apply')
+      expect(there !== undefined && isMade(there) && !hasRun, `struck at write ${writes}`).toBe(false)
+    }
+    expect(writes).toBeGreaterThan(10)
+  },
+)
 
 test('struck after everything is forgotten and before it is let go, it goes nevertheless', async () => {
   const engine = await createdHere()

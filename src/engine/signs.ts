@@ -1,4 +1,5 @@
-// What a Workspace itself says of its past: its conditions, and the annotations that Crossplane's providers write, too. Pure.
+// What a Workspace itself says of its past: its conditions, and annotations, most of which Crossplane's providers write, too. Pure.
+import { annotations } from '../api/keys.ts'
 import { crossplane, type Workspace, type WorkspaceCondition } from '../api/workspace.ts'
 
 export function conditionOf({ status }: Workspace, type: string): WorkspaceCondition | undefined {
@@ -8,14 +9,19 @@ export function conditionOf({ status }: Workspace, type: string): WorkspaceCondi
 // It was there, whoever made it.
 export function isMade(workspace: Workspace): boolean {
   const succeeded = workspace.metadata.annotations?.[crossplane.createSucceeded]
-  return succeeded !== undefined || conditionOf(workspace, 'Ready')?.status === 'True'
+  return succeeded !== undefined || isSigned(workspace) || conditionOf(workspace, 'Ready')?.status === 'True'
+}
+
+// Where nothing was left to make, as where it was moved to, no create is noted, and a backup brings no conditions back: what says then
+// that it was there is by which command line its state is. Beside a create that was begun, that says nothing: nobody knows what became of it.
+function isSigned({ metadata: { annotations: notes = {} } }: Workspace): boolean {
+  return notes[annotations.cli] !== undefined && notes[crossplane.createPending] === undefined
 }
 
 // Whether an apply may ever have run for it.
 export function wasApplied(workspace: Workspace): boolean {
-  const { [crossplane.createPending]: pending, [crossplane.createSucceeded]: succeeded } =
-    workspace.metadata.annotations ?? {}
-  return pending !== undefined || succeeded !== undefined || conditionOf(workspace, 'Ready') !== undefined
+  const pending = workspace.metadata.annotations?.[crossplane.createPending]
+  return pending !== undefined || isMade(workspace) || conditionOf(workspace, 'Ready') !== undefined
 }
 
 // A create was begun, and what became of it is not written down: a Crossplane provider would refuse to go on.

@@ -191,6 +191,50 @@ test('where nothing came back but the Workspace, nothing is made, and it is told
   expect(target.instant.calls.filter((each) => each !== 'init')).toEqual([])
 })
 
+// As it was moved to a cluster before: what that found there was all there is to make.
+async function movedOnce() {
+  const target = aTarget(luggage(await aSource()))
+  await target.pass()
+  const { annotations: kept = {} } = target.is()?.metadata ?? {}
+  expect(kept[crossplane.createSucceeded]).toBeUndefined()
+  return { kept, secret: luggage(target) }
+}
+
+// As a backup brings it back: with its annotations and finalizers, and without a status.
+function cameBack(kept: Readonly<Record<string, string>>) {
+  const restored = aTarget(undefined)
+  restored.apply(module, {}, { annotations: kept, finalizers: [crossplane.finalizer] })
+  return restored
+}
+
+test('one that was moved before, and comes back from a backup before any Secret, makes nothing, and goes on when that is there', async () => {
+  const { kept, secret } = await movedOnce()
+  const restored = cameBack(kept)
+  await restored.pass()
+  expect(isStateMissing(messageOf(restored.is()).replace('observe failed: ', ''))).toBe(true)
+  expect(restored.instant.calls).toEqual(['init'])
+  if (secret) restored.objects.put(Secret, { ...secret, metadata: { ...shell.metadata, ...secret.metadata } })
+  await restored.pass()
+  expect(tell(restored.is())).toBe(settled)
+  expect(restored.instant.calls).not.toContain('apply')
+})
+
+test('nor is it let go in silence, when it is deleted before any Secret is back', async () => {
+  const restored = cameBack((await movedOnce()).kept)
+  restored.objects.remove(clusterWide.workspace, key)
+  await restored.pass()
+  expect(messageOf(restored.is())).toContain(
+    'delete failed: there is no state in Secret states/tfstate-demo-capt, although this was made before',
+  )
+})
+
+test('nor is it moved on with an empty Secret', async () => {
+  const restored = cameBack((await movedOnce()).kept)
+  restored.objects.put(Secret, shell)
+  await pauseForMove(restored, 'noon')
+  expect(messageOf(restored.is())).toContain('nobody has looked for its state here yet: let it go on first')
+})
+
 // Nothing was run for it here.
 async function deleteOn(target: SmallEngine) {
   const annotated = { ...notes, [crossplane.externalName]: 'demo' }
