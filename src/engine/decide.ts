@@ -279,7 +279,7 @@ function holding(seen: Seen, { note, planned, interrupted }: Changes, phase: Pha
   const goes = `this plan deletes ${note.delete} and replaces ${note.replace}: ${tellSome(note.gone, note.delete + note.replace)};`
   const doubtful = {
     Interrupted: `the apply that began at ${interrupted?.startedAt} was interrupted, and this plan would create again what it may have made: ${tellSome(again, interrupted?.again.length)}; ${look}`,
-    Unproven: `the state came from elsewhere, or is in another backend than it was, and this plan would create what was made before: ${tellSome(again, planned.create.length)}; ${look}`,
+    Unproven: `the state came from elsewhere, or is in another backend than it was, and this plan would create what may have been made before: ${tellSome(again, planned.create.length)}; ${look}`,
   }
   const isGuarded = isGuardedAgainst(planned, seen.workspace)
   const why = held === 'Interrupted' || held === 'Unproven' ? [...(isGuarded ? [goes] : []), doubtful[held]] : [goes]

@@ -72,6 +72,11 @@ async function pauseForMove(engine: SmallEngine, since: string) {
   return engine.pass()
 }
 
+function approveAsTold(engine: SmallEngine) {
+  const [, id] = /approve=([0-9a-f]{12})$/.exec(messageOf(engine.is())) ?? []
+  engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [annotations.approve]: id } } })
+}
+
 test('what an apply leaves is packed, with where it belongs, and again after the next', async () => {
   const engine = await aSource()
   expect(noteOn(engine)).toMatchObject({ backend: 'kubernetes', of: 'states/tfstate-demo-capt' })
@@ -315,17 +320,58 @@ test('a state from before what was applied, as a backup may have it, makes nothi
   await target.pass()
   const message = messageOf(target.is())
   expect(message).toContain(
-    'this plan would create what was made before: terraform_data.late; look whether that is there',
+    'this plan would create what may have been made before: terraform_data.late; look whether that is there',
   )
   expect(target.instant.calls).not.toContain('apply')
   target.restart()
   await target.pass()
   expect(target.instant.calls).not.toContain('apply')
-  const [, id] = /approve=([0-9a-f]{12})$/.exec(message) ?? []
-  target.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [annotations.approve]: id } } })
+  approveAsTold(target)
   await target.pass()
   expect(target.instant.calls).toContain('apply')
   expect(noteOn(target)?.by).toBe(target.is()?.metadata.uid)
+})
+
+// As `capt state restore --from FILE` leaves it where the Workspace did not come back: in its place, and beside the apply.
+async function fromFile() {
+  const secret = luggage(await aSource())
+  const { by: _, revision: __, cli: ___, ...note } = luggageOn(secret?.metadata ?? {}) ?? {}
+  const annotated = { ...apply, [annotations.state]: JSON.stringify(note) }
+  const target = aTarget(secret && { ...secret, metadata: { ...shell.metadata, annotations: annotated } })
+  const { tfstate = '' } = secret?.data ?? {}
+  const state: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: stateKey, data: { tfstate } }
+  target.objects.put(Secret, state)
+  return target
+}
+
+test('a state from a file makes nothing again until somebody says so, whatever is asked for', async () => {
+  const target = await fromFile()
+  knows(target, 'terraform_data.eks')
+  target.apply(more)
+  await target.pass()
+  expect(messageOf(target.is())).toContain(
+    'would create what may have been made before: terraform_data.late; look whether',
+  )
+  expect(target.instant.calls).not.toContain('apply')
+  approveAsTold(target)
+  await target.pass()
+  expect(tell(target.is())).toContain('Synced=True/ReconcileSuccess')
+  expect(noteOn(target)?.by).toBe(target.is()?.metadata.uid)
+})
+
+test.each<[string, Module, boolean]>([
+  ['lacks nothing', module, false],
+  ['differs only in what is there', { resources: { 'terraform_data.eks': 'other' } }, true],
+])('a state from a file that %s is gone on with at once', async (_, asked, isApplied) => {
+  const target = await fromFile()
+  knows(target, 'terraform_data.eks')
+  target.apply(asked)
+  await target.pass()
+  expect(tell(target.is())).toContain('Synced=True/ReconcileSuccess')
+  expect(target.instant.calls.includes('apply')).toBe(isApplied)
+  knows(target)
+  await target.pass() // it is like any other by now: what is lost is made again
+  expect(tell(target.is())).toContain('Synced=True/ReconcileSuccess')
 })
 
 test('what is new in what is asked for is made at once, also where the state came from elsewhere', async () => {
@@ -429,8 +475,7 @@ test.each<[string, (secret: Secret) => Secret, boolean]>([
   const message = messageOf(target.is())
   expect(isStateMissing(message.replace('observe failed: ', ''))).toBe(true)
   expect(target.instant.calls.filter((each) => each !== 'init')).toEqual([])
-  const [, id] = /approve=([0-9a-f]{12})$/.exec(message) ?? []
-  target.objects.change(clusterWide.workspace, key, { metadata: { annotations: { [annotations.approve]: id } } })
+  approveAsTold(target)
   await target.pass()
   expect(target.instant.calls).toContain('apply')
 })

@@ -9,6 +9,7 @@ const empty: StateHead = { lineage: 'begun', serial: 1, isEmpty: true }
 const identity = { group: 'tf.upbound.io', externalName: 'team.net' }
 const luggage: Luggage = { backend: 'kubernetes', ...identity, lineage: 'a', serial: 5, by: 'there', revision: 'r' }
 const elsewhere: Luggage = { backend: 'other', ...identity, home: 's3 one', by: 'there', revision: 'r' }
+const fromFile: Luggage = { backend: 'kubernetes', ...identity, lineage: 'a', serial: 5 }
 const arriving: Arriving = {
   luggage,
   packed: head(5),
@@ -107,6 +108,10 @@ test.each<[string, Partial<Arriving>, boolean]>([
   ['the backend is another, with the same Workspace', { luggage: elsewhere, home: 's3 two', uid: 'there' }, true],
   ['it was in this cluster, and is elsewhere', { home: 's3 one', uid: 'there' }, true],
   ['which backend it was in is not told', { luggage: { backend: 'other', ...identity }, home: 's3 one' }, true],
+  ['it was brought from a file', { luggage: fromFile }, true],
+  ['it was brought from a file, and a newer one was left here', { luggage: fromFile, known: head(7) }, true],
+  ['it was brought from a file, and is what was left here', { luggage: fromFile, known: head(5) }, false],
+  ['what is told of it was lost', { luggage: { backend: 'kubernetes', group: '', externalName: '' } }, false],
 ])('whether a state may lack something, when %s', (_, more, is) => {
   expect(isUnproven({ ...arriving, ...more })).toBe(is)
 })

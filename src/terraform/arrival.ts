@@ -43,15 +43,21 @@ function lastOf({ found, known }: Arriving): readonly StateHead[] {
   return [found, known].filter((each) => typeof each === 'object').filter(({ isEmpty }) => !isEmpty)
 }
 
-// Whether what was built may be more than this state knows: it is in another backend than it was, or came from elsewhere and should lack
-// nothing of what was applied there. Until a plan has shown that it does not, none is applied that creates something.
+// Whether what was built may be more than this state knows: it is in another backend than it was, came from elsewhere and should lack
+// nothing of what was applied there, or was brought from a file. Until a plan has shown that it does not, none is applied that creates
+// something.
 export function isUnproven({ luggage, home, known, uid, revision }: Arriving): boolean {
   if (!luggage) return false
   if (isElsewhere({ luggage, home })) return true
   if (luggage.by === uid) return false
   if (luggage.backend === 'other' && luggage.home === undefined) return true // whoever wrote it did not know
-  if (luggage.revision !== revision) return false
+  if (luggage.revision !== revision && !isFromFile(luggage)) return false
   return luggage.backend === 'other' || !known || known.lineage !== luggage.lineage || known.serial !== luggage.serial
+}
+
+// By `capt state restore`: of no Workspace, so that nobody knows how old it is, or what was asked for when it was the last.
+function isFromFile({ by, lineage }: Luggage): boolean {
+  return by === undefined && lineage !== undefined
 }
 
 // In another backend than it was.
