@@ -89,10 +89,14 @@ test.each<[string[], RegExp]>([
   [['state', 'lost'], /^there is no command lost.*\(see --help\)\n$/],
   [['state', 'list'], /^missing required argument 'apply' \(see --help\)\n$/],
   [['state', 'restore', 'a', '--at', 'x', '--from', 'f'], /'--from <file>' cannot be used with option '--at <copy>'/],
+  ...['foo', 'a/', '/b', 'a/b/c', ''].map((secret): [string[], RegExp] => [
+    ['state', 'restore', 'a', '--from', 'f', '--secret', secret],
+    /^option '--secret <namespace\/name>' argument '.*' is invalid\. Write it as NAMESPACE\/NAME\. \(see --help\)\n$/,
+  ]),
   [['tree', 'a', '--namespace'], /^option '-n, --namespace <namespace>' argument missing/],
 ])('%j is not understood', async (argv, says) => {
-  const { code, err, called } = await run(...argv)
+  const { code, err, called, asked } = await run(...argv)
   expect(code).toBe(2)
   expect(err).toMatch(says)
-  expect(called).toEqual([])
+  expect([called, asked]).toEqual([[], []])
 })

@@ -1,6 +1,6 @@
 // The command line of CAPT: which commands there are, what they take, and how what goes wrong is told. What a command does is in its
 // own file, loaded when it is called: --help must not wait for it.
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { Whereabouts } from './access.ts'
 
 export interface Surroundings {
@@ -111,7 +111,7 @@ export async function runCommand({
   stateCommand('restore', 'put a copy of the state, or a state from a file, in the place of the state')
     .option(at, 'which copy, as `capt state list` names it, or latest')
     .addOption(new Option('--from <file>', 'a state in a file, in the place of a copy').conflicts('at'))
-    .option('--secret <namespace/name>', 'where the state belongs (default: where its copies are from)')
+    .option('--secret <namespace/name>', 'where the state belongs (default: where its copies are from)', inNamespace)
     .option('--force', 'also when it is of another lineage than the state was')
     .option('-y, --yes', 'do not ask')
     .action(async (apply: string, options: RestoreOptions) => ended(state.restore(apply, options)))
@@ -125,6 +125,11 @@ export async function runCommand({
     err(`${told(error.message)} (see --help)\n`)
     return 2
   }
+}
+
+function inNamespace(text: string): string {
+  if (/^[^/\s]+\/[^/\s]+$/.test(text)) return text
+  throw new InvalidArgumentError('Write it as NAMESPACE/NAME.')
 }
 
 // In our words, and as our other programs say it.

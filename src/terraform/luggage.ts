@@ -4,6 +4,7 @@ import { annotations } from '../api/keys.ts'
 import type { Secret } from '../api/neighbours.ts'
 import { isRecord, readJson } from '../api/record.ts'
 import type { ObjectMeta } from '../api/resource.ts'
+import { isSerial } from './state.ts'
 
 // What is told of it on the Secret itself. Nothing at all: it was never packed.
 export interface Luggage {
@@ -48,7 +49,7 @@ export function luggageOn({ annotations: notes }: Pick<ObjectMeta, 'annotations'
     ...(typeof place === 'string' && { place }),
     ...(typeof home === 'string' && { home }),
     ...(typeof lineage === 'string' && { lineage }),
-    ...(typeof serial === 'number' && { serial }),
+    ...(isSerial(serial) && { serial }),
     ...(typeof by === 'string' && { by }),
     ...(typeof revision === 'string' && { revision }),
     ...(typeof cli === 'string' && { cli }),

@@ -36,6 +36,13 @@ test.each<[string, unknown, StateHead | undefined]>([
   expect(readStateHead(JSON.stringify(state))).toEqual(head)
 })
 
+test.each(['1e400', '1.5', '-1', '9007199254740992', '"1"', 'null'])(
+  'what has %s for a serial is no state',
+  (serial) => {
+    expect(readStateHead(`{"lineage":"l","serial":${serial},"resources":[]}`)).toBeUndefined()
+  },
+)
+
 test('what is no JSON is no state', () => {
   expect(readStateHead('')).toBeUndefined()
   expect(readStateHead('{"lineage":')).toBeUndefined()

@@ -12,9 +12,15 @@ export interface StateHead {
 // Undefined when the text is no state. An encrypted one tells its lineage and serial too, but not that it is empty.
 export function readStateHead(text: string): StateHead | undefined {
   const state = readJson(text)
-  if (!isRecord(state) || typeof state['lineage'] !== 'string' || typeof state['serial'] !== 'number') return undefined
+  if (!isRecord(state)) return undefined
   const { lineage, serial, resources } = state
+  if (typeof lineage !== 'string' || !isSerial(serial)) return undefined
   return { lineage, serial, isEmpty: Array.isArray(resources) && resources.length === 0 }
+}
+
+// One that cannot be counted on from is none.
+export function isSerial(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
 // What Terraform calls a state that it could not write to where it belongs.
