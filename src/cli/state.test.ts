@@ -7,7 +7,7 @@ import { Lease, Secret } from '../api/neighbours.ts'
 import { crossplane, type Workspace, workspaceAPIs } from '../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
 import { applyLabelOf, recordIdOf } from '../terraform/identity.ts'
-import { bytesIn } from '../terraform/luggage.ts'
+import { bytesIn, luggageOn } from '../terraform/luggage.ts'
 import { copySecrets, readCopies } from '../terraform/statecopy.ts'
 import { heldLease, stateNamespace, stateSecretOf } from '../terraform/statesecret.ts'
 import { exportState } from './stateexport.ts'
@@ -222,6 +222,137 @@ test.each<[string, string | undefined]>([
   },
 )
 
+const carrierKey = { namespace: 'team', name: 'net-state' }
+const told = (serial: number, lineage = 'ours') => ({
+  backend: 'kubernetes' as const,
+  group: api.group,
+  externalName: 'team.net',
+  of: `${key.namespace}/${key.name}`,
+  lineage,
+  serial,
+})
+
+// The Secret that travels with the apply, whose Workspace did not come back with it.
+function aCarrier(objects: ReturnType<typeof aWorld>['objects']) {
+  objects.remove(api.workspace, apply)
+  const put = (state: string | undefined, notes: Readonly<Record<string, string>> = {}) => {
+    const data = state === undefined ? {} : { tfstate: gzipSync(state).toString('base64') }
+    const metadata = { ...carrierKey, annotations: notes }
+    const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, data }
+    objects.put(Secret, secret)
+  }
+  const is = () => {
+    const { metadata = { name: '' }, data } = objects.get(Secret, carrierKey) ?? {}
+    const text = gunzipSync(Buffer.from(data?.['tfstate'] ?? '', 'base64')).toString()
+    return { text, luggage: luggageOn(metadata), whose: metadata.annotations?.[annotations.apply], metadata }
+  }
+  return { put, is }
+}
+const ours = { [annotations.apply]: 'team/net' }
+const noted = (serial: number, more = {}) => ({
+  ...ours,
+  [annotations.state]: JSON.stringify({ ...told(serial), ...more }),
+})
+const file = (...of: Parameters<typeof aState>) => ({ which: { text: aState(...of), name: 'file' }, secret: key })
+
+test.each<[string, string | undefined, Readonly<Record<string, string>>]>([
+  ['is empty, and stripped of whose it is', undefined, {}],
+  ['is stripped of all that is told on it', aState(3), {}],
+  ['is stripped of whose it is', aState(3), { [annotations.state]: JSON.stringify(told(3)) }],
+  ['is empty', undefined, ours],
+  ['holds an older one', aState(3), noted(3, { by: 'somebody' })],
+])('a state is put into the Secret that came with its apply, when that %s', async (_, state, notes) => {
+  const { objects, restore, said } = aWorld()
+  const { put, is } = aCarrier(objects)
+  put(state, notes)
+  expect(await restore(file(4))).toBe(true)
+  expect(is()).toMatchObject({ text: aState(4), whose: 'team/net' })
+  expect(is().luggage).toEqual(told(4))
+  expect(is().metadata.labels?.[labels.apply]).toBe(applyLabelOf(apply))
+  expect(said.slice(-2).map((line) => line.split(' ')[0])).toEqual(['brought', 'done'])
+})
+
+test('restored a second time, of another lineage, what travels is that, and what did before is kept', async () => {
+  const { objects, restore } = aWorld()
+  const { is } = aCarrier(objects)
+  await restore(file(4))
+  objects.remove(Secret, key)
+  const { length } = objects.writes
+  await expect(restore(file(1, 'other'))).rejects.toThrow('it is of another lineage (other, and here was ours)')
+  expect(objects.writes).toHaveLength(length)
+  await restore({ ...file(1, 'other'), isForced: true })
+  expect([is().text, is().luggage]).toEqual([aState(1, 'other'), told(1, 'other')])
+  expect(readCopies(objects.list(Secret)).map(({ serial }) => serial)).toContain(4)
+})
+
+test.each<[string, Readonly<Record<string, string>>, boolean]>([
+  ['as it is', noted(9, { by: 'somebody', revision: 'r' }), false],
+  ['as the one of this apply, if it was stripped of whose it is', {}, true],
+])('a newer one that travels with the apply stays there, %s', async (_, notes, isMarked) => {
+  const { objects, put, restore } = aWorld()
+  const carrier = aCarrier(objects)
+  carrier.put(aState(9), notes)
+  put(aState(4))
+  const { metadata } = carrier.is()
+  expect(await restore(file(4))).toBe(true)
+  expect(carrier.is()).toMatchObject({ text: aState(9), whose: 'team/net', luggage: told(9) })
+  expect(carrier.is().metadata.resourceVersion === metadata.resourceVersion).toBe(!isMarked)
+})
+
+test.each<[string, (carrier: ReturnType<typeof aCarrier>, world: ReturnType<typeof aWorld>) => void, string]>([
+  [
+    'is of another apply',
+    ({ put }) => put(aState(3), { [annotations.apply]: 'team/other' }),
+    'Secret team/net-state, which is to hold the state as well, is of the apply team/other: remove it',
+  ],
+  [
+    'holds something else',
+    (_, { objects }) => {
+      const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: carrierKey, data: { password: 'eA==' } }
+      objects.put(Secret, secret)
+    },
+    'Secret team/net-state, which is to hold the state as well, holds something else: remove it',
+  ],
+  [
+    'holds one of another lineage than what is there',
+    ({ put }, world) => {
+      put(aState(3, 'other'), ours)
+      world.put(aState(4))
+    },
+    'Secret team/net-state holds a state of another lineage (other, and what is restored is of ours): with --force',
+  ],
+])('nothing is written when the Secret that came with the apply %s', async (_, happens, says) => {
+  const world = aWorld()
+  happens(aCarrier(world.objects), world)
+  const { length } = world.objects.writes
+  await expect(world.restore(file(4))).rejects.toThrow(says)
+  expect(world.objects.writes).toHaveLength(length)
+})
+
+test('that the Secret which came with the apply has changed meanwhile is said, and mended when it is tried again', async () => {
+  const { objects, restore, now, said } = aWorld()
+  const { put, is } = aCarrier(objects)
+  put(aState(3))
+  const agrees = async () => {
+    objects.change(Secret, carrierKey, { metadata: { labels: { a: 'b' } } })
+    return true
+  }
+  await expect(restore({ ...file(4), agrees })).rejects.toThrow(
+    'the state is restored, but Secret team/net-state has changed meanwhile',
+  )
+  expect([now(), is().whose]).toEqual([aState(4), undefined])
+  expect(said.join('\n')).not.toContain('done')
+  expect(await restore(file(4))).toBe(true)
+  expect(is()).toMatchObject({ text: aState(4), whose: 'team/net' })
+})
+
+test('where nothing is known of any other state, that is said', async () => {
+  const { restore, objects, said } = aWorld()
+  for (const { metadata } of objects.list(Secret)) objects.remove(Secret, metadata)
+  await restore(file(4))
+  expect(said.join('\n')).toContain('careful    nobody knows whether it is the last one')
+})
+
 test('where no copy is left, what travels with the apply says of which lineage the state was', async () => {
   const { restore, objects } = aWorld()
   for (const { metadata } of objects.list(Secret)) objects.remove(Secret, { ...metadata })
@@ -239,7 +370,7 @@ test('what is there is kept also while there is no Workspace', async () => {
   put(aState(4))
   objects.remove(api.workspace, apply)
   await restore({})
-  expect(said.join()).toContain('what was there, as copy')
+  expect(said.join()).toContain(`what was in Secret ${key.namespace}/${key.name}, as copy`)
   expect(readCopies(objects.list(Secret)).map(({ serial }) => serial)).toContain(4)
 })
 

@@ -9,7 +9,6 @@ import type { Client } from '../kube/client.ts'
 import { isRefused } from '../kube/errors.ts'
 import { getIfThere } from '../kube/ifthere.ts'
 import { applyLabelOf, externalNameOf, stateSecretNameOf } from '../terraform/identity.ts'
-import { type Luggage, luggageOn } from '../terraform/luggage.ts'
 import { openCopy, readCopies, type StateCopy } from '../terraform/statecopy.ts'
 import { readState, type State, stateNamespace, textOf } from '../terraform/statesecret.ts'
 import { workspaceRefOf } from '../view/situation.ts'
@@ -27,7 +26,7 @@ export interface States {
   readonly externalName: string // Terraform's workspace
   readonly copies: readonly StateCopy[] // the newest first
   readonly key: Key | undefined // of the state, as its copies say
-  readonly luggage: Luggage | undefined // what is told of the state where it travels with the apply
+  readonly carrier: Secret | undefined // <apply>-state, in which the state travels with its apply
 }
 
 export async function findStates({ client, namespace, name }: Asked): Promise<States> {
@@ -48,15 +47,14 @@ export async function findStates({ client, namespace, name }: Asked): Promise<St
       externalNameOf({ namespace, name }),
     copies,
     key: of === undefined ? undefined : readKey(of),
-    luggage: await luggageOf({ client, namespace, name }),
+    carrier: await carrierOf({ client, namespace, name }),
   }
 }
 
 // Whoever may read the copies need not be allowed to read what is beside the apply.
-async function luggageOf({ client, namespace, name }: Asked): Promise<Luggage | undefined> {
+async function carrierOf({ client, namespace, name }: Asked): Promise<Secret | undefined> {
   try {
-    const secret = await getIfThere(client, Secret, { namespace, name: stateSecretNameOf({ name }) })
-    return secret && luggageOn(secret.metadata)
+    return await getIfThere(client, Secret, { namespace, name: stateSecretNameOf({ name }) })
   } catch (error) {
     if (isRefused(error)) return undefined
     throw error

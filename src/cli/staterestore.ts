@@ -2,52 +2,26 @@
 // of anybody else is on it meanwhile. What was there is copied first. Whether it may be, is decided elsewhere.
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { annotations, labels } from '../api/keys.ts'
+import { annotations } from '../api/keys.ts'
 import { Lease, Secret } from '../api/neighbours.ts'
-import {
-  apiVersionOf,
-  groupOf,
-  type Key,
-  keyOf,
-  type ObjectMeta,
-  tellKey,
-  tellObject,
-  tellRef,
-} from '../api/resource.ts'
+import { apiVersionOf, type Key, keyOf, tellObject, tellRef } from '../api/resource.ts'
 import { crossplane, type Workspace, workspaceAPIs } from '../api/workspace.ts'
-import type { Client } from '../kube/client.ts'
 import { isAlreadyThere, isConflict } from '../kube/errors.ts'
 import { getIfThere } from '../kube/ifthere.ts'
-import { applyLabelOf, recordIdOf, stateSecretNameOf } from '../terraform/identity.ts'
-import { packed } from '../terraform/luggage.ts'
-import { countIn, readStateHead } from '../terraform/state.ts'
-import { copySecrets, idOf } from '../terraform/statecopy.ts'
-import { judgeRestore } from '../terraform/staterestore.ts'
-import {
-  heldLease,
-  type Lock,
-  lockInfo,
-  lockKey,
-  lockOf,
-  type State,
-  stateNamespace,
-  stateSecretOf,
-} from '../terraform/statesecret.ts'
+import { judgeRestore, type RestoreVerdict } from '../terraform/staterestore.ts'
+import { heldLease, type Lock, lockInfo, lockKey, lockOf, type State, stateSecretOf } from '../terraform/statesecret.ts'
 import { commandToApply } from '../terraform/word.ts'
-import { workspaceRefOf } from '../view/situation.ts'
 import { Complaint } from './complaint.ts'
+import { type Carrying, carriedBy, carry, seeCarriable } from './statecarry.ts'
 import { type Asked, chosen, findStates, type States, stateNow, tellApply, textOfCopy } from './statefind.ts'
+import { keep } from './statekeep.ts'
 import { tellCount, tellState } from './statelist.ts'
 
-export interface Restoring extends Asked {
-  readonly client: Pick<Client, 'get' | 'list' | 'create' | 'apply' | 'patch'>
+export interface Restoring extends Carrying {
   readonly which: { readonly at: string } | { readonly text: string; readonly name: string } // a copy, or what is in a file
   readonly secret?: Key // where it belongs; none: as its copies say
-  readonly isForced: boolean
   readonly who: string // user@host
   readonly id: () => string // of a lock
-  readonly now: () => Date
-  say(line: string): void
   agrees(): Promise<boolean> // after all was said
 }
 
@@ -57,7 +31,7 @@ const how = { fieldManager: 'capt-cli' }
 export async function restoreState(asked: Restoring): Promise<boolean> {
   const { which, say } = asked
   const states = await findStates(asked)
-  const { workspace, copies, externalName, luggage } = states
+  const { workspace, externalName } = states
   if (!states.apply) throw new Complaint(`there is no ${tellApply(asked)}: make it, else nobody uses the state`)
   const key = asked.secret ?? states.key
   if (!key) {
@@ -65,23 +39,14 @@ export async function restoreState(asked: Restoring): Promise<boolean> {
   }
   const copy = 'at' in which ? chosen(states, which.at, asked) : undefined
   const text = 'text' in which ? which.text : copy ? await textOfCopy(asked, copy) : ''
-  const found = await stateNow(asked, key)
-  const lineage = copies[0]?.lineage ?? luggage?.lineage
-  const travelling = { lineage: luggage?.lineage, serial: luggage?.serial ?? -1 }
-  const known = [...copies, travelling, ...(typeof found.head === 'object' ? [found.head] : [])]
-  const verdict = judgeRestore({
-    text,
-    found: found.head,
-    foundText: found.text,
-    lineage,
-    newest: Math.max(-1, ...known.filter((each) => each.lineage === lineage).map(({ serial }) => serial)),
-    isForced: asked.isForced,
-  })
   const what = copy ? `copy ${copy.id}` : 'text' in which ? which.name : ''
+  const found = await stateNow(asked, key)
+  const verdict = await judge(asked, states, found, text)
   if (verdict.is === 'refused') throw new Complaint(`${what} is not restored: ${verdict.why}`)
+  await seeCarriable(asked, states, verdict.head.lineage)
   if (verdict.is === 'same') {
     say(`${found.where}: ${what} is what is there`)
-    if (!workspace) await bring(asked, states, key, found)
+    await carry(asked, states, key, { ...found, head: verdict.head })
     return true
   }
   const bytes = await promisify(gzip)(verdict.text)
@@ -91,8 +56,9 @@ export async function restoreState(asked: Restoring): Promise<boolean> {
       `${what} does not fit into ${tellRef(Secret, key)} of Terraform's workspace ${externalName}: export it, and push it with terraform state push`,
     )
   }
+  const { serial } = verdict.head
   say(`now        ${tellState(found)}`)
-  say(`restored   serial ${verdict.serial}, ${tellCount(verdict.resources)}, from ${what}`)
+  say(`restored   serial ${serial}, ${tellCount(verdict.resources)}, from ${what}`)
   if (verdict.warning !== undefined) say(`careful    ${verdict.warning}`)
   say(`then       ${nextOf(asked, workspace)}`)
   if (!(await asked.agrees())) return false
@@ -102,56 +68,34 @@ export async function restoreState(asked: Restoring): Promise<boolean> {
     await keep(asked, states, before, key)
     await put(asked, key, secret)
   })
-  say(`done       serial ${verdict.serial} is in ${tellRef(Secret, key)}`)
   if (workspace) await wake(asked, workspace)
-  else await bring(asked, states, key, { text: verdict.text, bytes })
+  else await carry(asked, states, key, { ...verdict, bytes })
+  say(`done       serial ${serial} is in ${tellRef(Secret, key)}`)
   return true
 }
 
+async function judge(asked: Restoring, states: States, found: State, text: string): Promise<RestoreVerdict> {
+  const { copies } = states
+  const carried = await carriedBy(asked, states)
+  const known = [...copies, ...(carried ? [carried] : []), ...(typeof found.head === 'object' ? [found.head] : [])]
+  return judgeRestore({
+    text,
+    found: found.head,
+    foundText: found.text,
+    lineage: copies[0]?.lineage ?? carried?.lineage,
+    known,
+    isForced: asked.isForced,
+  })
+}
+
 function nextOf(asked: Asked, workspace: Workspace | undefined): string {
-  if (!workspace) return 'the Workspace is made on it'
+  if (!workspace)
+    return 'the Workspace is made on it; a plan that may make something a second time waits for your approval'
   const isPaused = workspace.metadata.annotations?.[crossplane.paused] === 'true'
   const watch = `kubectl get workspacetemplateapply ${asked.name} --namespace ${asked.namespace} --watch`
   return isPaused
     ? `nothing, while ${tellObject(workspace)} is paused; then the engine plans on it and applies what differs`
     : `the engine plans on it and applies what differs (to look first, pause the apply): ${watch}`
-}
-
-// Of what is there now, so that this can be undone.
-async function keep(
-  asked: Restoring,
-  { workspace, apply, externalName }: States,
-  state: State,
-  key: Key,
-): Promise<void> {
-  const { head, bytes, text } = state
-  if (typeof head !== 'object' || head.isEmpty) return
-  const ref = apply && workspaceRefOf(apply)
-  const group = workspace ? groupOf(workspace.apiVersion) : (ref?.group ?? '')
-  // As the Workspace will be called that is made again.
-  const absent: ObjectMeta = {
-    name: ref?.name ?? asked.name,
-    ...(group === 'tf.upbound.io' ? {} : { namespace: asked.namespace }),
-    annotations: { [crossplane.externalName]: externalName },
-  }
-  const metadata = workspace?.metadata ?? absent
-  const resources = countIn(text)
-  const copied = {
-    bytes,
-    head,
-    takenAt: asked.now().toISOString(),
-    revision: metadata.annotations?.[annotations.revision] ?? '',
-    taken: 'after' as const,
-    of: tellKey(key),
-    ...(resources !== undefined && { resources }),
-  }
-  const about = {
-    namespace: stateNamespace,
-    labels: { [labels.apply]: applyLabelOf(asked), [labels.recordOf]: recordIdOf(group, metadata) },
-    annotations: { [annotations.workspace]: `${group}/${tellKey(keyOf({ metadata }))}` },
-  }
-  for (const part of copySecrets(copied, about)) await asked.client.apply(Secret, part, { ...how, force: true })
-  asked.say(`kept       what was there, as copy ${idOf(bytes)}`)
 }
 
 async function put({ client }: Restoring, key: Key, secret: Secret): Promise<void> {
@@ -213,37 +157,6 @@ async function take(asked: Restoring, wanted: Lease): Promise<void> {
   } catch (error) {
     if (!isConflict(error) && !isAlreadyThere(error)) throw error
     throw new Complaint('somebody began to use the state just now: try again', { cause: error })
-  }
-}
-
-// An apply that was restored without its Workspace makes it only where a state came along.
-async function bring(
-  { client, namespace, name }: Restoring,
-  { apply, externalName }: States,
-  key: Key,
-  { text, bytes }: Pick<State, 'text' | 'bytes'>,
-): Promise<void> {
-  const { group } = (apply && workspaceRefOf(apply)) ?? {}
-  const head = readStateHead(text)
-  if (group === undefined || !head) return
-  const { lineage, serial } = head
-  const luggage = { backend: 'kubernetes', group, externalName, of: tellKey(key), lineage, serial } as const
-  const { metadata, data } = packed(luggage, bytes)
-  const secret: Secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {
-      namespace,
-      name: stateSecretNameOf({ name }),
-      labels: { [labels.apply]: applyLabelOf({ namespace, name }) },
-      annotations: { ...metadata.annotations, [annotations.apply]: tellKey({ namespace, name }) },
-    },
-    data: Object.fromEntries(Object.entries(data).filter((each): each is [string, string] => each[1] !== null)),
-  }
-  try {
-    await client.create(Secret, secret, how)
-  } catch (error) {
-    if (!isAlreadyThere(error)) throw error
   }
 }
 

@@ -12,7 +12,7 @@ const asked: RestoreQuestion = {
   found: 'absent',
   foundText: '',
   lineage: 'ours',
-  newest: 7,
+  known: [head(2), head(7), head(20, 'other')],
   isForced: false,
 }
 
@@ -20,8 +20,8 @@ test.each<[string, Partial<RestoreQuestion>, RestoreVerdict['is'], number?]>([
   ['there is none', {}, 'fine', 7],
   ['the one there cannot be read', { found: 'damaged' }, 'fine', 7],
   ['a command began an empty one there', { found: head(1, 'new', true) }, 'fine', 7],
-  ['there is none, and there was a newer one', { newest: 9 }, 'fine', 10],
-  ['an older one is there, and there was a newer one', { found: head(5), newest: 9 }, 'fine', 10],
+  ['there is none, and there was a newer one', { known: [head(9)] }, 'fine', 10],
+  ['an older one is there, and there was a newer one', { found: head(5), known: [head(9)] }, 'fine', 10],
   ['an older one is there', { found: head(5) }, 'fine', 7],
   ['one of the same serial is there', { found: head(7) }, 'fine', 8],
   ['a newer one is there', { found: head(9) }, 'fine', 10],
@@ -30,7 +30,7 @@ test.each<[string, Partial<RestoreQuestion>, RestoreVerdict['is'], number?]>([
   ['one of another lineage is there', { found: head(2, 'other') }, 'refused'],
   ['one of another lineage is there, and that is meant', { found: head(9, 'other'), isForced: true }, 'fine', 7],
   ['there is none, and it was of another lineage', { lineage: 'other' }, 'refused'],
-  ['there is none, and nobody knows of what lineage it was', { lineage: undefined }, 'fine', 7],
+  ['there is none, and nobody knows of what lineage it was', { lineage: undefined, known: [] }, 'fine', 7],
   ['it is no state', { text: '{"version":4}' }, 'refused'],
   ['it is encrypted', { text: encrypted }, 'fine', 3],
   ['it is encrypted, and needs another serial', { text: encrypted, found: head(3) }, 'refused'],
@@ -38,7 +38,7 @@ test.each<[string, Partial<RestoreQuestion>, RestoreVerdict['is'], number?]>([
   const verdict = judgeRestore({ ...asked, ...more })
   expect(verdict.is).toBe(is)
   if (verdict.is !== 'fine') return
-  expect(verdict.serial).toBe(serial)
+  expect(verdict.head.serial).toBe(serial)
   expect(readStateHead(verdict.text)?.serial).toBe(serial)
 })
 
@@ -51,14 +51,17 @@ test('a state is written as it was, to the byte, unless it needs another serial,
   expect(JSON.parse(textOf({ found: head(7) }))).toEqual(JSON.parse(aState(8)))
 })
 
-test('that it is old is said, for what was made since would be made again', () => {
+test('that it is old, or may be, is said, for what was made since would be made again', () => {
   const warningOf = (more: Partial<RestoreQuestion>) => {
     const verdict = judgeRestore({ ...asked, ...more })
     return verdict.is === 'fine' ? verdict.warning : ''
   }
   expect(warningOf({})).toBeUndefined()
-  expect(warningOf({ newest: undefined })).toBeUndefined()
-  expect(warningOf({ newest: 9 })).toBe(
+  expect(warningOf({ known: [head(5)] })).toBeUndefined()
+  const unknown = 'nobody knows whether it is the last one: if it is not, what was made since is not in it'
+  expect(warningOf({ lineage: undefined, known: [] })).toContain(unknown)
+  expect(warningOf({ known: [head(9, 'other')], isForced: true })).toContain(unknown)
+  expect(warningOf({ known: [head(9)] })).toBe(
     'it is older than serial 9: what was made since is not in it, and would be made again',
   )
 })
