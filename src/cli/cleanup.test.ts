@@ -57,6 +57,8 @@ test('what a move left behind goes: its engine may let go of it, and keeps what 
   expect(metadata?.deletionTimestamp).toBeDefined()
   expect(metadata?.finalizers).toEqual([crossplane.finalizer])
   expect(metadata?.annotations?.[crossplane.paused]).toBeUndefined()
+  expect(said.join('\n')).toContain('Of states in namespace capt-terraform-state copies are kept')
+  expect(said.join('\n')).toContain('those in other places stay there, as they are')
   expect(said.at(-1)).toBe('removed 1')
 })
 

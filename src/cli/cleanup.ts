@@ -8,6 +8,7 @@ import type { Client } from '../kube/client.ts'
 import { isConflict, isNotServed } from '../kube/errors.ts'
 import { getIfThere } from '../kube/ifthere.ts'
 import { isOrphan } from '../terraform/policies.ts'
+import { stateNamespace } from '../terraform/statesecret.ts'
 import { Complaint } from './complaint.ts'
 
 export interface Cleaning {
@@ -32,7 +33,7 @@ export async function cleanUpMoved(asked: Cleaning): Promise<boolean> {
   }
   for (const { workspace } of left) say(`${tellObject(workspace)}: its apply was moved away`)
   say(
-    'they are removed from this cluster; what they built is not touched, and a copy of each state is kept (capt state list)',
+    `they are removed from this cluster; what they built is not touched. Of states in namespace ${stateNamespace} copies are kept (capt state list); those in other places stay there, as they are`,
   )
   if (!(await asked.agrees())) return false
   let removed = 0

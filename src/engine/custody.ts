@@ -41,7 +41,7 @@ export interface Kept {
   readonly writer?: string // of a state that has just come: tofu 1.12.6
   readonly isUnproven?: boolean // what was built may be more than the state knows
   readonly isElsewhere?: boolean // in another backend than it was
-  readonly movedSince?: string // the state that is there is of what was moved away, and did not come back
+  readonly movedSince?: string // the state that is there, or may be, is of what was moved away, and did not come back
 }
 
 export const nothingKept: Kept = {
@@ -152,7 +152,8 @@ export function createCustody(options: CustodyOptions): Custody {
     const arrival = judgeArrival(arriving)
     const isFirstSeen = home !== undefined && memory.home === undefined && came?.luggage?.by !== uidOf(whose)
     const isNew = came?.luggage === undefined && !wasApplied(whose.workspace)
-    const movedSince = isNew && typeof state?.head === 'object' && !state.head.isEmpty ? memory.moved : undefined
+    const isLeft = key ? typeof state?.head === 'object' && !state.head.isEmpty : memory.home === home // what is elsewhere is not seen
+    const movedSince = isNew && isLeft ? memory.moved : undefined
     const writer = arrival.is === 'take' || isFirstSeen ? came?.luggage?.cli : undefined
     return {
       memory,
@@ -254,7 +255,8 @@ export function createCustody(options: CustodyOptions): Custody {
 
     async planned(whose, kept) {
       const { key, state, home, came, memory } = kept
-      const isThere = key ? typeof state?.head === 'object' && !state.head.isEmpty : came?.luggage !== undefined
+      const isToldOf = came?.luggage !== undefined || kept.movedSince !== undefined // and gone on with, by a user's word
+      const isThere = key ? typeof state?.head === 'object' && !state.head.isEmpty : isToldOf
       if (!isThere || home === undefined) return
       if (memory.home !== home) await records.note(whose, { home })
       if (!kept.isUnproven) await pack(whose, kept, state)
@@ -266,7 +268,7 @@ export function createCustody(options: CustodyOptions): Custody {
       const isLeaving = workspace.metadata.deletionTimestamp !== undefined
       const rival = arrival.is === 'hold' && arrival.isRivalled ? came?.head : undefined
       const isLost = (arrival.is === 'hold' && !rival) || (isLeaving && kept.isElsewhere === true)
-      if (!state && !isLost) return undefined
+      if (!state && !isLost && kept.movedSince === undefined) return undefined
       const apply = workspace.metadata.annotations?.[annotations.apply]
       const verdict = judgeState({
         known: memory.state,

@@ -21,14 +21,15 @@ import type { Opened, Travel } from './travel.ts'
 export interface Departure {
   // Why it cannot be moved to another cluster yet, as a sentence.
   handOver(whose: Whose, asked: string): Promise<string | undefined>
-  // It was moved away: what is left of its state must not be found by another of its name. Nothing goes before a copy is kept.
+  // It was moved away: what is left of its state must not be found by another of its name. Nothing goes before a copy is kept. A state
+  // outside of this cluster is the one that is worked on where it was moved to: it stays, and so does the knowledge of whose it is.
   retire(whose: Whose): Promise<void>
 }
 
 export interface DepartureOptions {
   readonly client: Pick<Client, 'get' | 'list' | 'remove'>
   readonly namespace: string // where the states are by default
-  readonly records: Pick<Records, 'recall' | 'note' | 'retire' | 'forget'>
+  readonly records: Pick<Records, 'recall' | 'note' | 'retire' | 'leave' | 'forget'>
   readonly travel: Pick<Travel, 'open' | 'pack' | 'answer'>
   readonly log: Log
 }
@@ -85,6 +86,7 @@ export function createDeparture({ client, namespace, records, travel, log }: Dep
       // Only what was handed over: else this is the only one there is.
       if (run || moved === undefined || moved !== workspace.metadata.annotations?.[annotations.moved]) return
       const key = home.includes('/') ? readKey(home) : undefined
+      if (!key && home !== '') return records.leave(whose)
       if (key && key.namespace !== namespace) return // it is not ours to remove
       const secret = key && (await getIfThere(client, Secret, key))
       if (secret) {

@@ -53,6 +53,8 @@ export interface Records {
   keepPlan(whose: Whose, plan: { readonly id: string; readonly text: string }): Promise<LeftOut>
   // With a lineage: also what was retired of it, for an apply may have come back.
   forget(whose: Whose, lineage?: string): Promise<void>
+  // Of what is looked after elsewhere by now, on a state that is outside of this cluster: all but where that is, and that it was moved.
+  leave(whose: Whose): Promise<void>
   // A last copy of the state of what is looked after elsewhere by now, which no other Workspace of that name finds or removes.
   retire(whose: Whose, state: Pick<Copied, 'bytes' | 'head' | 'resources' | 'of'>, revision: string): Promise<void>
 }
@@ -186,6 +188,11 @@ export function createRecords({ client, namespace, date }: RecordsOptions): Reco
       }
       const copied = { ...state, taken: 'after' as const, revision, takenAt: date().toISOString() }
       for (const part of copySecrets(copied, about)) await client.apply(Secret, part, { ...how, force: true })
+    },
+
+    async leave(whose) {
+      for (const copy of strayOf(await copiesOf(whose), [])) await remove(copy)
+      await remember(whose, { run: null, state: null, inputs: null })
     },
 
     async forget(whose, lineage) {

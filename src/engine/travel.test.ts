@@ -746,8 +746,97 @@ test("the state of what was moved away is nobody else's, also where its Workspac
   expect(stateIn(engine.objects.get(Secret, stateKey))).toContain('eks')
 })
 
-test('a pause that ended without a move leaves nothing to be asked about', async () => {
-  const engine = await aSource()
+// A new one of the name of one that was moved away, asked for with something else, where both have their states in the same backend.
+async function anotherOfItsName(notesOfIt: Readonly<Record<string, string>> = notes) {
+  const engine = await aSource(s3('one'))
+  await pauseForMove(engine, 'noon')
+  await cleanUp(engine)
+  engine.instant.calls.length = 0
+  engine.objects.put(Secret, shell)
+  engine.apply({ resources: {} }, {}, { ...marked, annotations: notesOfIt })
+  await engine.pass()
+  return engine
+}
+
+test('where the state is elsewhere, another of its name does not work on it either, and leaves it there when it goes', async () => {
+  const engine = await anotherOfItsName()
+  const message = messageOf(engine.is())
+  expect(isStateMissing(message.replace('observe failed: ', ''))).toBe(true)
+  expect(message).toContain(
+    'although one may be there: what was built with it was moved to another cluster (noon); give',
+  )
+  expect(engine.instant.calls).toEqual(['init'])
+  engine.objects.remove(clusterWide.workspace, key)
+  await engine.pass()
+  expect(engine.is()).toBeUndefined()
+  expect(engine.instant.states.get('demo')?.has('terraform_data.eks')).toBe(true)
+  engine.restart()
+  engine.apply({ resources: {} }, {}, marked)
+  await engine.pass()
+  expect(messageOf(engine.is())).toContain('was moved to another cluster (noon)')
+})
+
+test('nothing but that is remembered of what was moved away, with a state elsewhere', async () => {
+  const engine = await anotherOfItsName()
+  const memory = engine.objects.list(Secret).find(({ metadata }) => metadata.name.startsWith('memory-'))
+  expect(Object.keys(memory?.data ?? {}).toSorted()).toEqual(['home', 'moved'])
+})
+
+test('one whose state is elsewhere is looked after again when somebody says so, a plan that waits included', async () => {
+  const engine = await anotherOfItsName({ ...notes, [annotations.guard]: 'Hold' })
+  approveAsTold(engine)
+  await engine.pass()
+  expect(messageOf(engine.is())).toContain('held for approval: this plan deletes 1')
+  approveAsTold(engine)
+  await engine.pass()
+  expect(tell(engine.is())).toContain('Synced=True/ReconcileSuccess')
+  expect(engine.instant.cloud.calls).toContain('delete demo terraform_data.eks')
+  await engine.pass()
+  expect(tell(engine.is())).toContain('Synced=True/ReconcileSuccess')
+})
+
+test('where the state is elsewhere, what was moved away and comes back goes on with it', async () => {
+  const engine = await aSource(s3('one'))
+  await pauseForMove(engine, 'noon')
+  const secret = luggage(engine)
+  await cleanUp(engine)
+  if (secret) engine.objects.put(Secret, secret)
+  engine.instant.calls.length = 0
+  engine.apply(module, {}, marked)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+  expect(engine.instant.calls).not.toContain('apply')
+})
+
+test('one that was paused before anything was built, with a state elsewhere, is built when the pause ends', async () => {
+  const engine = aSmallEngine(s3('one'))
+  engine.objects.put(Secret, shell)
+  engine.apply(module, {}, marked)
+  await pauseForMove(engine, 'noon')
+  const goesOn = { [crossplane.paused]: null, [annotations.moved]: null }
+  engine.objects.change(clusterWide.workspace, key, { metadata: { annotations: goesOn } })
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+})
+
+test('in another backend than what was moved away had, another of its name begins anew', async () => {
+  const config = { bucket: 'one' }
+  const engine = await aSource({ elsewhere: { type: 's3', config } })
+  await pauseForMove(engine, 'noon')
+  await cleanUp(engine)
+  config.bucket = 'two'
+  engine.instant.states.clear()
+  engine.objects.put(Secret, shell)
+  engine.apply(module, {}, marked)
+  await engine.pass()
+  expect(tell(engine.is())).toBe(settled)
+})
+
+test.each<[string, SmallEngineOptions]>([
+  ['here', { keepsStatesHere: true }],
+  ['elsewhere', s3('one')],
+])('a pause that ended without a move leaves nothing to be asked about, with a state %s', async (_, options) => {
+  const engine = await aSource(options)
   await pauseForMove(engine, 'noon')
   engine.objects.change(clusterWide.workspace, key, {
     metadata: { annotations: { [crossplane.paused]: null, [annotations.moved]: null } },

@@ -60,7 +60,7 @@ export interface StateQuestion {
   readonly found: StateFound // before a plan: that begins a new state where there is none
   readonly wasThere: boolean // once, as the Workspace itself says, by whomever it was made
   readonly rival?: StateHead // came with its apply, while another is there
-  readonly movedSince?: string // what was built with the state that is there, which did not come back
+  readonly movedSince?: string // what was built with the state that is there, or, absent, may be: it did not come back
   readonly uid: string // of the Workspace: a word on its apply comes along to other clusters
   readonly wish: 'make' | 'destroy'
   readonly approve: string | undefined // the user's word on the Workspace
@@ -90,8 +90,9 @@ export function judgeState(question: StateQuestion): StateVerdict {
     return { is: 'gone', message }
   }
   if (movedSince !== undefined) {
-    const left = `there is no state in ${where}, although one is left there: what was built with it was moved to another cluster (${movedSince})`
-    const message = `${left}; give the apply another name, or, if this one is to look after that again, go on with: ${command(id)}`
+    const is = head === 'absent' ? 'may be' : 'is left'
+    const left = `there is no state in ${where}, although one ${is} there: what was built with it was moved to another cluster (${movedSince})`
+    const message = `${left}; give the apply another name, or, if this one is to look after that again, or nothing of it is left, go on with: ${command(id)}`
     return { is: 'gone', message }
   }
   const lost = known
