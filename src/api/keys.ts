@@ -26,6 +26,7 @@ export const annotations = {
   cleanup: `${prefix}cleanup`, // on the apply of a control plane: pending, and done once nothing inside of it reaches out
   keepPaused: `${prefix}keep-paused`,
   allowedNamespaces: `${prefix}allowed-namespaces`, // on a ProviderConfig for the whole cluster
+  allowedStates: `${prefix}allowed-states`, // on a Namespace: states with names of other places that its applies may work on, divided by commas
   // On a Workspace, told by us and the engine.
   guard: `${prefix}guard`, // Hold: a plan that deletes or replaces waits for approval
   plan: `${prefix}plan`, // the last plan: src/terraform/plannote.ts

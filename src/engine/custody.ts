@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib'
 import { annotations } from '../api/keys.ts'
 import { Secret } from '../api/neighbours.ts'
 import { type Key, readKey, resourceName, tellKey } from '../api/resource.ts'
+import { crossplane, type Workspace } from '../api/workspace.ts'
 import type { Client } from '../kube/client.ts'
 import { getIfThere } from '../kube/ifthere.ts'
 import type { Log } from '../runtime/log.ts'
@@ -275,6 +276,7 @@ export function createCustody(options: CustodyOptions): Custody {
         found: state && !isLost ? state : { where: state?.where ?? 'the backend', head: 'absent' },
         wasThere: isLost || (isMade(workspace) && !isToldDestroyed(workspace)),
         ...(rival && { rival }),
+        mayBeAnothers: apply !== undefined && !isNamedAfter(workspace, readKey(apply)),
         ...(kept.movedSince !== undefined && { movedSince: kept.movedSince }),
         uid: uidOf(whose),
         wish: isLeaving ? 'destroy' : 'make',
@@ -367,6 +369,11 @@ export function createCustody(options: CustodyOptions): Custody {
       ended.delete(uidOf(whose))
     },
   }
+}
+
+// Names of states that begin with a namespace are those of its applies.
+function isNamedAfter({ metadata }: Workspace, { namespace = '' }: Key): boolean {
+  return metadata.annotations?.[crossplane.externalName]?.startsWith(`${namespace}.`) === true
 }
 
 function uidOf({ workspace }: Whose): string {

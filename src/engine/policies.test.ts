@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ManagementPolicy, WorkspaceSpec } from '../api/workspace.ts'
+import { type ManagementPolicy, type WorkspaceSpec, workspaceAPIs } from '../api/workspace.ts'
+import { isOrphan, orphaned } from '../terraform/policies.ts'
 import { policiesOf } from './policies.ts'
 
 const told = (managementPolicies: readonly ManagementPolicy[], deletionPolicy?: 'Delete' | 'Orphan') => {
@@ -34,6 +35,32 @@ test.each<[readonly ManagementPolicy[], string]>([
 ])('managementPolicies %j allow: %s', (policies, allowed) => {
   expect(told(policies)).toBe(allowed)
 })
+
+test.each([
+  undefined,
+  ['*'],
+  ['Observe', 'Create', 'Update', 'LateInitialize', 'Delete'],
+  ['Observe', 'Create', 'Delete'],
+])(
+  'what the manager makes an orphan of is none that an engine destroys, whatever was allowed before: %j',
+  (managementPolicies) => {
+    for (const api of Object.values(workspaceAPIs)) {
+      for (const deletionPolicy of api.isNamespaced ? [undefined] : [undefined, 'Delete', 'Orphan']) {
+        const spec = {
+          forProvider: { source: 'Inline', module: '' },
+          managementPolicies,
+          deletionPolicy,
+        } as WorkspaceSpec
+        const isDestroyed = (each: WorkspaceSpec) => {
+          const policies = policiesOf(each)
+          return policies.is === 'allowed' && policies.delete
+        }
+        expect(isDestroyed({ ...spec, ...orphaned(api, spec) })).toBe(false)
+        expect(isOrphan(api, spec)).toBe(!isDestroyed(spec))
+      }
+    }
+  },
+)
 
 test('a spec that says nothing allows everything', () => {
   expect(policiesOf({ forProvider: { source: 'Inline', module: '' } })).toEqual({

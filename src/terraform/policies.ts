@@ -11,12 +11,21 @@ type Orphaning = Pick<WorkspaceSpec, 'managementPolicies' | 'deletionPolicy'>
 
 // Whether what was built is left when the Workspace goes.
 export function isOrphan({ isNamespaced }: WorkspaceAPI, { managementPolicies, deletionPolicy }: Orphaning): boolean {
-  return isNamespaced ? !isAllowed(managementPolicies, 'Delete') : deletionPolicy === 'Orphan'
+  return isNamespaced || isOutright(managementPolicies)
+    ? !isAllowed(managementPolicies, 'Delete')
+    : deletionPolicy === 'Orphan'
+}
+
+// Then engines do as it says, whatever the older `deletionPolicy` says.
+function isOutright(policies: Policies): boolean {
+  return policies !== undefined && !policies.includes('*')
 }
 
 // The same policies, but that is left.
 export function orphaned({ isNamespaced }: WorkspaceAPI, { managementPolicies }: Orphaning): Orphaning {
-  return isNamespaced ? { managementPolicies: withoutDelete(managementPolicies) } : { deletionPolicy: 'Orphan' }
+  const policies = { managementPolicies: withoutDelete(managementPolicies) }
+  if (isNamespaced) return policies
+  return { deletionPolicy: 'Orphan', ...(isOutright(managementPolicies) && policies) }
 }
 
 export function withoutDelete(policies: Policies): readonly ManagementPolicy[] {

@@ -112,6 +112,15 @@ test('of two states of different lineage none is gone on with before somebody sa
   expect(judgeState({ ...question, approve: message.slice(-12) }).is).toBe('fine')
 })
 
+test('no word on the apply is enough to go on with a state that may be of somebody else', () => {
+  const question = { ...asked, found: { where, head: known }, rival: { ...known, lineage: 'came', serial: 3 } }
+  const open = judgeState(question)
+  const approve = ('message' in open ? open.message : '').slice(-12)
+  const barred = judgeState({ ...question, mayBeAnothers: true, approve })
+  expect(barred.is).toBe('gone')
+  expect('message' in barred ? barred.message : '').not.toContain('go on with')
+})
+
 test('addresses are as plans write them', () => {
   const resource = (more: object) => ({ mode: 'managed', type: 'aws_vpc', name: 'this', instances: [{}], ...more })
   const resources = [

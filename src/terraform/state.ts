@@ -60,6 +60,7 @@ export interface StateQuestion {
   readonly found: StateFound // before a plan: that begins a new state where there is none
   readonly wasThere: boolean // once, as the Workspace itself says, by whomever it was made
   readonly rival?: StateHead // came with its apply, while another is there
+  readonly mayBeAnothers?: boolean // the state that is there, by its name: no word on the apply is enough to take it
   readonly movedSince?: string // what was built with the state that is there, or, absent, may be: it did not come back
   readonly uid: string // of the Workspace: a word on its apply comes along to other clusters
   readonly wish: 'make' | 'destroy'
@@ -75,7 +76,7 @@ const fine: StateVerdict = { is: 'fine' }
 // A state that had something in it and is no longer there must not be begun anew: everything would be made a second time, or
 // nothing be destroyed. Of one that nobody knows, only its absence tells: whoever makes a Workspace leaves a state, if an empty one.
 export function judgeState(question: StateQuestion): StateVerdict {
-  const { known, found, wasThere, rival, movedSince, uid, wish, approve, command, restore } = question
+  const { known, found, wasThere, rival, mayBeAnothers, movedSince, uid, wish, approve, command, restore } = question
   const { where, head } = found
   const fromCopy = `restore it from a copy${restore === undefined ? '' : ` (${restore})`}`
   if (head === 'damaged') return { is: 'damaged', message: `the state in ${where} cannot be read: ${fromCopy}` }
@@ -83,10 +84,12 @@ export function judgeState(question: StateQuestion): StateVerdict {
   if (!isGone && !rival && movedSince === undefined) return fine
   const lostOne = known ? { lineage: known.lineage, serial: known.serial } : where
   const id = hashOf({ lost: lostOne, rival, movedSince, uid }).slice(0, 12)
-  if (approve === id) return fine
+  const isBarred = rival !== undefined && mayBeAnothers === true
+  if (approve === id && !isBarred) return fine
   if (rival) {
     const came = `there is no state in ${where}, although one came with its apply (serial ${rival.serial}, lineage ${rival.lineage})`
-    const message = `${came}: what is there is of another lineage, and nobody knows which of both is true; ${fromCopy}, or go on with what is there with: ${command(id)}`
+    const goOn = isBarred ? '' : `, or go on with what is there with: ${command(id)}`
+    const message = `${came}: what is there is of another lineage, and nobody knows which of both is true; ${fromCopy}${goOn}`
     return { is: 'gone', message }
   }
   if (movedSince !== undefined) {

@@ -16,6 +16,7 @@ import { isForced } from '../childapply.ts'
 import { builtElsewhere, cameWithoutState, unpacked } from './arriving.ts'
 import { unserved } from './engines.ts'
 import { finalizer } from './finalizer.ts'
+import { isBlocked } from './moving.ts'
 import { passingStatus, tellFailure } from './progress.ts'
 import { recordedOn, workspaceKey } from './relations.ts'
 import { letSecretVarsGo, secretsIn } from './secretvars.ts'
@@ -159,12 +160,24 @@ function forced(seen: Seen): Plan {
   const standing = where.is === 'known' ? standingOf(seen, where) : undefined
   const workspace = standing?.is === 'ours' ? standing.workspace : undefined
   const isGoing = workspace?.metadata.deletionTimestamp !== undefined
+  if (workspace && mayBeMoved(seen.apply, workspace)) return leftToMove(seen, workspace)
   const first = workspace && where.is === 'known' && !isGoing ? resume(seen, where, workspace) : []
   if (first.length > 0) return { ...waiting('goes on after a pause'), effects: first }
   const leave = isGoing ? letGo : release
   const left = workspace && where.is === 'known' ? leave(where, workspace) : []
   const event: Effect = { do: 'tell', type: 'Warning', reason: 'ForceDeleted', note: tellForced(where, workspace) }
   return farewell([...left, ...letSecretVarsGo(secret, workspace !== undefined), event], [])
+}
+
+function mayBeMoved(apply: WorkspaceTemplateApply, { metadata }: Workspace): boolean {
+  return metadata.annotations?.[annotations.moved] !== undefined && !isBlocked(apply)
+}
+
+// It was let go, and another cluster may look after what it built: it stays as still as it is.
+function leftToMove({ secret }: Seen, workspace: Workspace): Plan {
+  const note = `${tellObject(workspace)} stays paused, for what it built may have been moved to another cluster: remove it with capt cleanup moved, when it was`
+  const event: Effect = { do: 'tell', type: 'Warning', reason: 'ForceDeleted', note }
+  return farewell([...letSecretVarsGo(secret, true), event], [])
 }
 
 function tellForced(where: Seen['where'], workspace: Workspace | undefined): string {

@@ -13,7 +13,7 @@ import { type Rendered, render } from '../../terraform/render.ts'
 import { complaintsOf, revisionOf } from '../../terraform/template.ts'
 import { commandToApply } from '../../terraform/word.ts'
 import { news } from '../news.ts'
-import { cameToAnotherState, cameWithoutState, unpacked } from './arriving.ts'
+import { builtElsewhere, cameToAnotherState, cameWithoutState, unpacked } from './arriving.ts'
 import { tellDependencies } from './dependencies.ts'
 import { unserved } from './engines.ts'
 import { barMove, blocked } from './moving.ts'
@@ -22,12 +22,12 @@ import { templateOf } from './relations.ts'
 import { keepSecretVars } from './secretvars.ts'
 import type { Seen, Where } from './seen.ts'
 import { standingOf, wasLeft } from './standing.ts'
-import { resume } from './stillness.ts'
+import { ours, resume } from './stillness.ts'
 import { ask, differencesOf, guardOf, hold, isAsked, letGo, passOn, wishOf } from './wish.ts'
 
 const say = vocabulary(WorkspaceTemplateApply.words)
 const longWaitMs = 600_000
-const lookAgainSeconds = 15 // a Secret that nobody has labelled comes unseen, and so does a ProviderConfig
+const lookAgainSeconds = 15 // a Secret that nobody has labelled comes unseen, and so do a ProviderConfig and a word on a Namespace
 
 export function live(seen: Seen): Plan {
   const { apply, now } = seen
@@ -165,11 +165,11 @@ function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinn
   }
   const effects = [
     ...asking(seen, where, rendered),
-    ...resume(seen, where, workspace, rendered.spec),
+    ...resume(seen, where, workspace, wanted(seen, where, rendered).spec),
     ...unpacked(seen, where),
   ]
   const isDone = apply.status?.revision === rendered.revision && guardOf(apply, where) === 'policies' // only the guard moves
-  if (isDone || isAsked(wishOf(apply, where, rendered), workspace)) return { ...course, effects }
+  if (isDone || isAsked(wanted(seen, where, rendered), workspace)) return { ...course, effects }
   return {
     ...course,
     effects,
@@ -181,11 +181,21 @@ function kept(seen: Seen, where: Where, workspace: Workspace, { rendered, isPinn
 // What it takes to have the Workspace as it should be. Where it is is written down first: a crash must not make us forget it.
 function asking(seen: Seen, where: Where, rendered: Rendered): readonly Effect[] {
   const { apply } = seen
-  const wish = wishOf(apply, where, rendered)
+  const wish = wanted(seen, where, rendered)
   // What an engine may still be reading.
   const last = [where.workspace?.metadata.annotations?.[annotations.revision], apply.status?.revision]
   const others = last.filter((each) => each !== undefined)
   return [...record(apply, where), ...keepSecretVars(seen, rendered, others), ...ask(where, wish)]
+}
+
+// What was paused where it came from, and is to be kept so, is made so here: what was changed meanwhile waits.
+function wanted(seen: Seen, where: Where, rendered: Rendered): Workspace {
+  const wish = wishOf(seen.apply, where, rendered)
+  const notes = where.workspace?.metadata.annotations
+  const isStill = notes ? notes[annotations.paused] !== undefined : builtElsewhere(seen) !== undefined
+  if (!seen.pause.isKept || !isStill) return wish
+  const { metadata } = wish
+  return { ...wish, metadata: { ...metadata, annotations: { ...metadata.annotations, ...ours } } }
 }
 
 function record(apply: WorkspaceTemplateApply, { api, name, externalName }: Where): readonly Effect[] {
@@ -253,6 +263,10 @@ function listen({ sources }: Seen): readonly Effect[] {
     }))
 }
 
+function isUnproven(where: Seen['where']): boolean {
+  return where.is === 'none' && where.reason === 'StateMissing'
+}
+
 function wakeOf({ apply, where, found, dependencies, home, now }: Seen, told: Said, waited: number): Wake {
   const isMissing = (apply.spec.variablesFrom ?? []).some(
     ({ name, optional, apply: other }) => !optional && !other && found.get(name)?.is === 'missing',
@@ -260,7 +274,7 @@ function wakeOf({ apply, where, found, dependencies, home, now }: Seen, told: Sa
   const waitsForSecret = isMissing || dependencies.some(({ what, is }) => what === 'Secret' && is === 'waiting')
   const silence = where.is === 'known' && where.silentAt !== undefined ? where.silentAt - now.getTime() : 0
   const seconds = [
-    waitsForSecret || home !== undefined ? lookAgainSeconds : 0,
+    waitsForSecret || home !== undefined || isUnproven(where) ? lookAgainSeconds : 0,
     told.reason.startsWith('WaitingFor') ? (longWaitMs - waited) / 1000 : 0,
     silence / 1000,
     where.is === 'known' && where.workspace ? mayComeMs(where.workspace, now) / 1000 : 0,

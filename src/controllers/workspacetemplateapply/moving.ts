@@ -42,7 +42,7 @@ export function letMove(
 }
 
 // Its Workspace is away for now, and nothing tells of the state that it was on.
-function isBuiltUnseen({ status }: WorkspaceTemplateApply, luggage: Seen['luggage']): boolean {
+export function isBuiltUnseen({ status }: WorkspaceTemplateApply, luggage: Seen['luggage']): boolean {
   return status?.workspaceName !== undefined && (luggage === undefined || luggageOn(luggage.metadata) === undefined)
 }
 

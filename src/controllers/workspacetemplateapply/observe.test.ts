@@ -120,6 +120,10 @@ describe('where its Workspace is', () => {
     ],
   ]
   const both = served('tf.upbound.io', 'tf.m.upbound.io')
+  const allowing = (states: string): There => {
+    const metadata = { name: 'team', annotations: { [annotations.allowedStates]: states } }
+    return [[Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata }]]
+  }
   const note = (workspace: string, externalName?: string) => ({
     annotations: {
       [annotations.workspace]: workspace,
@@ -188,10 +192,22 @@ describe('where its Workspace is', () => {
       'StateMissing',
     ],
     [
-      'on a state elsewhere, when a user says that it is its own',
+      'on a state elsewhere, when its Namespace says that it may be',
+      anApply(note('tf.upbound.io/old', 'state')),
+      [...both, ...aLuggage({ backend: 'other' }), ...allowing('other, state')],
+      'tf.upbound.io/old on state',
+    ],
+    [
+      'not on another one than its Namespace says',
+      anApply(note('tf.upbound.io/old', 'state')),
+      [...both, ...aLuggage({ backend: 'other' }), ...allowing('other')],
+      'StateMissing',
+    ],
+    [
+      "not on a state elsewhere that may be another's, though a word on the apply says that it is its own",
       anApply({ annotations: { ...note('tf.upbound.io/old', 'state').annotations, [annotations.adopt]: 'approved' } }),
       [...both, ...aLuggage({ backend: 'other' })],
-      'tf.upbound.io/old on state',
+      'StateMissing',
     ],
     [
       "not on a state that may be another's, though a Secret has none in it",
@@ -554,11 +570,12 @@ describe('who else keeps it still', () => {
     labels: { 'cluster.x-k8s.io/cluster-name': 'demo', [labels.cluster]: 'demo' },
     annotations: { [annotations.revision]: 'r', [annotations.workspace]: 'tf.m.upbound.io/demo-vpc' },
   })
-  const alone =
-    'kubectl label workspacetemplateapply demo-vpc --namespace team cluster.x-k8s.io/cluster-name- capt.appthrust.io/cluster-'
+  const alone = 'kubectl label workspacetemplateapply demo-vpc --namespace team cluster.x-k8s.io/cluster-name-'
   const unknown = 'is not here yet, and nobody knows whether it is paused; if it is not to come, let this go on alone:'
   const theirs = anApply({ ...arrived.metadata, labels: { 'cluster.x-k8s.io/cluster-name': 'demo' } })
-  const blocked = but(theirs, { metadata: { annotations: { 'clusterctl.cluster.x-k8s.io/block-move': 'true' } } })
+  const blocked = but(theirs, {
+    metadata: { annotations: { ...arrived.metadata.annotations, 'clusterctl.cluster.x-k8s.io/block-move': 'true' } },
+  })
   const known = { status: { workspaceName: 'demo-vpc' } }
   test.each<[string, Apply, There, string | undefined]>([
     ['its Cluster', arrived, [[CAPTCluster, network]], `Cluster team/demo ${unknown} ${alone}`],
@@ -571,14 +588,32 @@ describe('who else keeps it still', () => {
     ['nobody, when all are here', arrived, there(cluster), undefined],
     ['nobody, when it was seen to have its Workspace here', but(arrived, known), [], undefined],
     ['nobody, when it never had one', mine, [], undefined],
-    [
-      "its Cluster, of a user's own that was paused",
-      theirs,
-      [],
-      `Cluster team/demo ${unknown} kubectl label workspacetemplateapply demo-vpc --namespace team cluster.x-k8s.io/cluster-name-`,
-    ],
+    ["its Cluster, of a user's own that was paused", theirs, [], `Cluster team/demo ${unknown} ${alone}`],
     ["nobody else, of a user's own", theirs, [[Cluster, cluster]], undefined],
     ["nobody, of a user's own that was not paused", blocked, [], undefined],
+    [
+      "its Cluster, of a user's own whose Workspace was paused and could not be moved",
+      blocked,
+      aWorkspace('tf.m.upbound.io', 'demo-vpc', { annotations: { [annotations.paused]: 'true' } }),
+      `Cluster team/demo ${unknown} ${alone}`,
+    ],
+    [
+      'nobody, when a user has let it go on alone',
+      but(arrived, { metadata: { labels: { [labels.cluster]: 'demo' } } }),
+      [],
+      undefined,
+    ],
+    [
+      'nobody, but begins nothing, when whoever asks for it is given up',
+      arrived,
+      there(
+        cluster,
+        but(network, {
+          metadata: { deletionTimestamp: '2026-11-16T11:00:00Z', annotations: { [annotations.forceDelete]: 'true' } },
+        }),
+      ),
+      'CAPTCluster team/demo is given up: nothing more is done for it',
+    ],
   ])('where it came back, it waits for %s', async (_, subject, world, awaits) => {
     expect((await look(subject, world)).pause.awaits).toBe(awaits)
   })

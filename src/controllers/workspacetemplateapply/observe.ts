@@ -39,7 +39,7 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   const isHere = (namespace = apply.metadata.namespace) =>
     isCrossNamespaceAllowed || namespace === apply.metadata.namespace
   const template = isHere(apply.spec.templateRef.namespace) ? read.get(WorkspaceTemplate, templateOf(apply)) : undefined
-  const where = await heard(read, live, whereIs(read, apply, template, options))
+  const where = await heard(read, live, await placeOf(read, apply, live, template, options))
   const workspace = where.is === 'known' ? where.workspace : undefined
   const isGoing = workspace?.metadata.deletionTimestamp !== undefined
   const find = (name: string) => read.get(WorkspaceTemplateApply, beside(apply, name))
@@ -77,6 +77,27 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
   const vars = ownedBy(apply, await varsOf(read, live, { ...seen, found }))
   const home = await homeOnArrival(live, { ...seen, found })
   return { ...seen, dependencies, sources, found, ...vars, home }
+}
+
+// What the Namespace says is asked for only where it matters: few applies are on a state of another's name.
+async function placeOf(
+  read: Read,
+  apply: Apply,
+  live: Live,
+  template: WorkspaceTemplate | undefined,
+  options: Options,
+): Promise<Place | Nowhere> {
+  const place = whereIs(read, apply, template, options)
+  if (place.is !== 'none' || place.reason !== 'StateMissing') return place
+  const namespace = await getIfThere(live, Namespace, { name: apply.metadata.namespace ?? '' })
+  const allowed = namespace?.metadata.annotations?.[annotations.allowedStates]?.split(',') ?? []
+  return whereIs(
+    read,
+    apply,
+    template,
+    options,
+    allowed.map((each) => each.trim()),
+  )
 }
 
 // In a pause, and only where Crossplane runs Terraform: our engine answers for itself.

@@ -2,10 +2,11 @@
 // them, and they wake it. It decides nothing.
 import { CAPTCluster } from '../../api/captcluster.ts'
 import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
-import { clusterNameLabel, pausedAnnotation } from '../../api/contract.ts'
+import { blockMoveAnnotation, clusterNameLabel, pausedAnnotation } from '../../api/contract.ts'
 import { annotations, labels } from '../../api/keys.ts'
 import { Cluster } from '../../api/neighbours.ts'
 import { beside, type Key, type KubeObject, keyOf, tellKey, tellObject } from '../../api/resource.ts'
+import { workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { mapped, type Source } from '../../runtime/controller.ts'
@@ -15,7 +16,7 @@ import { isForced, sortOut } from '../childapply.ts'
 import { eksApplyName } from '../controlplane/eks.ts'
 import { namedBy, ownerClusterOf, ownerKeyOf, wokenByCluster } from '../ownercluster.ts'
 import { pausedByCluster, pausedByItself } from '../pause.ts'
-import { arriving, isArriving, ofOneCluster } from './relations.ts'
+import { arriving, isArriving, ofOneCluster, recordedOn, workspaceKey } from './relations.ts'
 
 type Apply = WorkspaceTemplateApply
 
@@ -30,7 +31,7 @@ export function pauseOf(read: Read, apply: Apply): Pause {
   const cluster = clusterOf(read, apply, asker)
   return {
     by: [...(cluster ? pausedByCluster(cluster) : leftPaused(apply)), ...(asker ? pausedByItself(asker) : [])],
-    awaits: isArriving(apply) ? (givenUp(asker) ?? missing(apply, cluster, asker)) : undefined,
+    awaits: givenUp(asker) ?? (isAwaiting(read, apply) ? missing(apply, cluster, asker) : undefined),
     isKept: [apply, asker].some((each) => each?.metadata.annotations?.[annotations.keepPaused] !== undefined),
   }
 }
@@ -46,20 +47,35 @@ function leftPaused(apply: Apply): readonly string[] {
   return [`${who} was paused, and is gone; if it was not moved, let it go on: ${commandToGoOn(apply)}`]
 }
 
-function commandToGoOn({ metadata: { name, namespace = '', labels: marks = {} } }: Apply): string {
-  const told = [clusterNameLabel, labels.cluster].filter((each) => marks[each] !== undefined)
-  return `kubectl label workspacetemplateapply ${name} --namespace ${namespace} ${told.map((each) => `${each}-`).join(' ')}`
+// Our own label stays: by that, plans that destroy are held.
+function commandToGoOn({ metadata: { name, namespace = '' } }: Apply): string {
+  return `kubectl label workspacetemplateapply ${name} --namespace ${namespace} ${clusterNameLabel}-`
 }
 
-// What is let go of here is looked after elsewhere: nothing is begun for it.
+// It came from elsewhere. What one of us has made was born after its Cluster, so that comes, too; of what a user has made, only one that was
+// paused is known to wait for one: it may be moved, or its Workspace says so.
+function isAwaiting(read: Read, apply: Apply): boolean {
+  if (!isArriving(apply)) return false
+  const { annotations: notes = {}, labels: marks = {} } = apply.metadata
+  return marks[labels.cluster] !== undefined || notes[blockMoveAnnotation] === undefined || isPausedWith(read, apply)
+}
+
+function isPausedWith(read: Read, apply: Apply): boolean {
+  const recorded = recordedOn(apply)
+  const api = recorded && workspaceAPIs[recorded.group]
+  const workspace = api && read.get(api.workspace, workspaceKey(api, apply, recorded.name))
+  return workspace?.metadata.annotations?.[annotations.paused] !== undefined
+}
+
+// Nothing is begun, nor gone on with, in the moment before this is told to go, too: what is given up may be looked after elsewhere.
 function givenUp(asker: KubeObject | undefined): string | undefined {
   const isGoing = asker?.metadata.deletionTimestamp !== undefined && isForced(asker)
-  return isGoing ? `${tellObject(asker)} is given up: nothing is begun for it here` : undefined
+  return isGoing ? `${tellObject(asker)} is given up: nothing more is done for it` : undefined
 }
 
 function missing(apply: Apply, cluster: Cluster | undefined, asker: KubeObject | undefined): string | undefined {
   const { namespace = '', labels: marks = {} } = apply.metadata
-  const name = marks[clusterNameLabel] ?? marks[labels.cluster]
+  const name = marks[clusterNameLabel]
   const isAsked = marks[labels.cluster] !== undefined // by one of us
   if (name === undefined || (cluster && (asker || !isAsked))) return undefined
   const what = cluster ? 'the CAPTCluster or CAPTControlPlane that asks for it' : `Cluster ${namespace}/${name}`
@@ -82,7 +98,7 @@ export function askerOf(read: Read, apply: Apply): KubeObject | undefined {
 
 const byApply = 'apply' // index of those who ask for applies: the apply that is theirs
 
-function isAwaiting(read: Read, apply: Key): boolean {
+function mayAwait(read: Read, apply: Key): boolean {
   return read.keysAt(WorkspaceTemplateApply, arriving, tellKey(apply)).length > 0
 }
 
@@ -99,7 +115,7 @@ export const pausing: readonly Source[] = [
   wokenByCluster((cluster, _, read) =>
     cluster.spec?.paused
       ? [...labelled(cluster, read), ...named(cluster, read)]
-      : labelled(cluster, read).filter((each) => isAwaiting(read, each)),
+      : labelled(cluster, read).filter((each) => mayAwait(read, each)),
   ),
   mapped<CAPTCluster>(CAPTCluster, (each, _, read) => heard(read, each, applyOfNetwork(each)), {
     indexes: networkIndexes,
@@ -112,7 +128,7 @@ export const pausing: readonly Source[] = [
 ]
 
 function heard(read: Read, asker: KubeObject, apply: Key): readonly Key[] {
-  return hasWord(asker) || isAwaiting(read, apply) ? [apply] : []
+  return hasWord(asker) || mayAwait(read, apply) ? [apply] : []
 }
 
 function hasWord({ metadata: { annotations: notes = {} } }: KubeObject): boolean {

@@ -1,5 +1,5 @@
 // Whom an apply names: its template, other applies, Secrets and ConfigMaps, its Workspace; and how it is found by them. Pure.
-import { blockMoveAnnotation, clusterNameLabel } from '../../api/contract.ts'
+import { clusterNameLabel } from '../../api/contract.ts'
 import { annotations, labels } from '../../api/keys.ts'
 import { apiVersionOf, beside, type Key, keyOf, referredBy, tellKey } from '../../api/resource.ts'
 import { type WorkspaceAPI, type WorkspaceGroup, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
@@ -97,11 +97,9 @@ function unique<T>(values: readonly T[]): readonly T[] {
   return [...new Set(values)]
 }
 
-// It had a Workspace, and was never seen to have one here: a backup is coming back, in whichever order. What one of us has made was born after
-// its Cluster; of what a user has made, only one that was paused has a Workspace and no bar to being moved.
-export function isArriving({ metadata: { annotations: notes = {}, labels: marks = {} }, status }: Apply): boolean {
-  const hadOne = notes[annotations.workspace] !== undefined && status?.workspaceName === undefined
-  return hadOne && (marks[labels.cluster] !== undefined || notes[blockMoveAnnotation] === undefined)
+// It had a Workspace, and was never seen to have one here: a backup is coming back, in whichever order, or it was moved here.
+export function isArriving({ metadata, status }: Apply): boolean {
+  return metadata.annotations?.[annotations.workspace] !== undefined && status?.workspaceName === undefined
 }
 
 // What is on a Secret that is made for it, and says whose it is.

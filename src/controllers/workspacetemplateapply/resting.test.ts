@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   altered,
   asked,
+  changed,
   condition,
   deeds,
   done,
@@ -126,6 +127,16 @@ test.each<[string, Seen, RegExp]>([
     'is served by nobody',
     { ...asked, pause, where: { ...nowhereYet, isServed: false } },
     /nobody serves Workspaces in tf.m/,
+  ],
+  [
+    'has a Workspace that is being deleted',
+    seeing(altered(readied(done), { deletionTimestamp: '2026-11-16T11:00:00Z' }), {}),
+    /cannot be moved: Workspace team\/vpc is being deleted: let it go on first$/,
+  ],
+  [
+    'has lost its Workspace, and what told of its state',
+    { ...asked, pause, apply: changed(asked.apply, {}, {}, { workspaceName: 'vpc', workspaceAPI: 'tf.m.upbound.io' }) },
+    /cannot be moved: its Workspace is away, and nothing tells of the state it was on/,
   ],
   ['waits for adoption', seeing(frozen, {}), /Workspace team\/vpc is left alone/],
 ])('people who wait for clusterctl are told of one that %s', (_, seen, why) => {

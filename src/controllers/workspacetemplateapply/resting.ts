@@ -10,7 +10,7 @@ import { type Luggage, packed } from '../../terraform/luggage.ts'
 import { creatingSince } from '../../terraform/progress.ts'
 import { commandToForget } from '../../terraform/word.ts'
 import { unserved } from './engines.ts'
-import { isBlocked } from './moving.ts'
+import { isBlocked, isBuiltUnseen } from './moving.ts'
 import type { Seen, Where } from './seen.ts'
 import { standingOf } from './standing.ts'
 
@@ -52,6 +52,9 @@ export interface Blocked {
   readonly wake: Wake
 }
 
+const unseen =
+  'cannot be moved: its Workspace is away, and nothing tells of the state it was on: let it go on for a moment, and it is made again'
+
 // Told with the pause, which is what clusterctl waits in. What passes by itself in a moment is not told.
 export function blockedBy(seen: Seen): Blocked {
   const { apply, now, where, luggage, home } = seen
@@ -60,10 +63,12 @@ export function blockedBy(seen: Seen): Blocked {
   if (where.is === 'none') return { ...quiet, why: `cannot be moved: ${where.message}` }
   if (!where.isServed) return { ...quiet, why: `cannot be moved: ${unserved(where.api.group).message}` }
   const standing = standingOf(seen, where)
-  if (standing.is === 'absent') return quiet
+  if (standing.is === 'absent') return isBuiltUnseen(apply, luggage) ? { ...quiet, why: unseen } : quiet
   const { workspace } = standing
   if (standing.is !== 'ours')
     return { ...quiet, why: `cannot be moved: ${tellObject(workspace)} is left alone, see condition Applied` }
+  if (workspace.metadata.deletionTimestamp !== undefined)
+    return { ...quiet, why: `cannot be moved: ${tellObject(workspace)} is being deleted: let it go on first` }
   if (where.isCrossplane && home?.is === 'bound')
     return { why: tellBound(seen, where, home.why), wake: { afterSeconds: lookAgainSeconds } }
   const asked = workspace.metadata.annotations?.[annotations.moved]

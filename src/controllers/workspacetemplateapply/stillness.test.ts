@@ -3,6 +3,7 @@ import {
   altered,
   asked,
   but,
+  changed,
   deeds,
   done,
   going,
@@ -11,12 +12,13 @@ import {
   made,
   messageOf,
   noted,
+  nowhereYet,
   said,
   template,
 } from '../../../test/applies.ts'
 import { blockMoveAnnotation } from '../../api/contract.ts'
 import { annotations } from '../../api/keys.ts'
-import { crossplane, type Workspace, workspaceAPIs } from '../../api/workspace.ts'
+import { crossplane, type Workspace, type WorkspaceGroup, workspaceAPIs } from '../../api/workspace.ts'
 import { decide } from './decide.ts'
 import type { Seen } from './seen.ts'
 
@@ -44,14 +46,15 @@ const effectsOn = (seen: Seen) =>
   decide(seen).effects.filter((each) => 'object' in each && each.object.kind === 'Workspace')
 
 describe('in a pause', () => {
-  test.each([
-    ['tf.m.upbound.io', { managementPolicies: planOnly }],
-    ['tf.upbound.io', { deletionPolicy: 'Delete' }],
-    ['tf.upbound.io', { deletionPolicy: null }],
-  ] as const)('it is written down what a Workspace of %s could do before, and who paused it', (group, policies) => {
+  const listed = { managementPolicies: ['Observe', 'Create', 'Delete'], deletionPolicy: 'Delete' } as const
+  test.each<[WorkspaceGroup, Partial<Workspace['spec']>, object]>([
+    ['tf.m.upbound.io', { managementPolicies: ['Observe'] }, { managementPolicies: planOnly }],
+    ['tf.upbound.io', listed, listed],
+    ['tf.upbound.io', {}, { managementPolicies: null, deletionPolicy: null }],
+  ])('it is written down what a Workspace of %s could do before, and who paused it', (group, policies, could) => {
     const api = workspaceAPIs[group]
     const [effect] = effectsOn(stilled(having(altered(made(), {}, policies), { api })))
-    const before = JSON.stringify({ apply: 'uid-of-vpc', ...policies })
+    const before = JSON.stringify({ apply: 'uid-of-vpc', ...could })
     expect(effect).toMatchObject({ object: { metadata: { annotations: { [annotations.before]: before } } } })
   })
 
@@ -118,6 +121,17 @@ describe('when it goes on', () => {
     expect(effectsOn({ ...seen, template: restricted }).at(-1)).not.toHaveProperty(['change', 'spec'])
   })
 
+  test('and every change is held by policies, that is not opened for a moment', () => {
+    const held = but({}, { destructiveChanges: 'Hold' })
+    const where = { ...nowhereYet, isCrossplane: true }
+    const known = { applied: true, revision: 'older', workspaceName: 'vpc', workspaceAPI: 'tf.m.upbound.io' }
+    const seen: Seen = { ...held, where, apply: changed(held.apply, {}, {}, known) }
+    const still = altered(made(seen), { annotations: paused().metadata.annotations ?? {} })
+    const changes = effectsOn(having(still, { isCrossplane: true }, seen)).filter((each) => each.do === 'patch')
+    expect(changes).toMatchObject([{ change: { metadata: { annotations: none } } }])
+    expect(changes[0]).not.toHaveProperty(['change', 'spec'])
+  })
+
   test('what is to be kept paused is, and nothing else of a pause is kept', () => {
     const last = effectsOn(kept(having(paused(before)))).at(-1)
     expect(last).toMatchObject({ do: 'patch', change: { metadata: { annotations: { [annotations.moved]: null } } } })
@@ -132,6 +146,40 @@ describe('when it goes on', () => {
       'is paused (annotation crossplane.io/paused, and is kept so: capt.appthrust.io/keep-paused): nothing is destroyed',
     )
   })
+})
+
+test('what is to be kept paused is made so where it came to, and stays so when it is asked for more', () => {
+  const luggage = asked.luggage && {
+    metadata: {
+      ...asked.luggage.metadata,
+      annotations: {
+        ...asked.luggage.metadata.annotations,
+        [annotations.state]: '{"backend":"kubernetes","lineage":"l"}',
+      },
+    },
+  }
+  const came = noted({ ...asked, luggage }, { [annotations.workspace]: 'tf.m.upbound.io/vpc' })
+  const notesOf = (seen: Seen) =>
+    decide(seen).effects.flatMap((each) =>
+      each.do === 'apply' && each.object.kind === 'Workspace' ? [each.object.metadata.annotations] : [],
+    )
+  const ours = { [crossplane.paused]: 'true', [annotations.paused]: 'true' }
+  expect(notesOf(kept(came))).toMatchObject([ours])
+  expect(notesOf(came)).not.toMatchObject([ours])
+  expect(notesOf(kept(asked))).not.toMatchObject([ours]) // nothing was built yet
+  expect(notesOf(kept(but({}, { variables: { cidr: '10.1.0.0/16' } }, having(made(asked, done, ours)))))).toMatchObject(
+    [ours],
+  )
+})
+
+test('one that was let go and is given up leaves its Workspace as still as it is, for what it built may have been moved', () => {
+  const gone = unblocked(leaving(noted(having(paused()), { [annotations.forceDelete]: 'true' })))
+  const plan = decide(gone)
+  expect(effectsOn(gone)).toEqual([])
+  expect(plan.effects).toContainEqual(
+    expect.objectContaining({ reason: 'ForceDeleted', note: expect.stringContaining('capt cleanup moved') as string }),
+  )
+  expect(plan.effects.some((each) => each.do === 'removeFinalizer')).toBe(true)
 })
 
 describe('a Workspace that a move has left behind', () => {

@@ -31,7 +31,7 @@ export function still({ apply, now }: Pick<Seen, 'apply' | 'now'>, where: Where,
       )
 }
 
-const ours = { [crossplane.paused]: 'true', [annotations.paused]: 'true' }
+export const ours = { [crossplane.paused]: 'true', [annotations.paused]: 'true' }
 
 // That it may go, and what it was before. The date is a new one whenever somebody has let it go on meanwhile: what was answered to the
 // one before counts no more.
@@ -69,7 +69,7 @@ export function beforeOf({ metadata }: Workspace): Before | undefined {
 
 function policiesIn({ isNamespaced }: WorkspaceAPI, { spec }: Workspace): JsonRecord {
   const { managementPolicies = null, deletionPolicy = null } = spec
-  return isNamespaced ? { managementPolicies } : { deletionPolicy }
+  return isNamespaced ? { managementPolicies } : { managementPolicies, deletionPolicy }
 }
 
 // What a user has paused stays so, and what is to be kept paused, too, but nothing else of it. What it may do is what `asked` says, or what it
@@ -97,6 +97,6 @@ function unsaid(
   { isNamespaced }: WorkspaceAPI,
   asked: Pick<WorkspaceSpec, 'managementPolicies' | 'deletionPolicy'>,
 ): JsonRecord {
-  const field = isNamespaced ? 'managementPolicies' : 'deletionPolicy'
-  return asked[field] === undefined ? { [field]: null } : {}
+  const fields = isNamespaced ? (['managementPolicies'] as const) : (['managementPolicies', 'deletionPolicy'] as const)
+  return Object.fromEntries(fields.filter((each) => asked[each] === undefined).map((each) => [each, null]))
 }

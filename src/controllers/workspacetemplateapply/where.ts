@@ -16,7 +16,7 @@ import type { Read } from '../../runtime/cache.ts'
 import type { Settings } from '../../runtime/settings.ts'
 import { externalNameOf, stateSecretNameOf, workspaceNameOf } from '../../terraform/identity.ts'
 import { type Luggage, luggageOn } from '../../terraform/luggage.ts'
-import { commandToApply } from '../../terraform/word.ts'
+import { commandToAnnotate } from '../../terraform/word.ts'
 import { chooseEngine } from './engines.ts'
 import { recordedOn, workspaceKey } from './relations.ts'
 import type { Nowhere, Where } from './seen.ts'
@@ -32,13 +32,14 @@ export function whereIs(
   apply: Apply,
   template: WorkspaceTemplate | undefined,
   { workspaceAPI }: Pick<Settings, 'workspaceAPI'>,
+  allowed: readonly string[] = [], // states that somebody else than its tenants lets the namespace work on
 ): Place | Nowhere {
   const crdOf = (api: WorkspaceAPI) => read.get(CustomResourceDefinition, { name: resourceName(api.workspace) })
   const place = (api: WorkspaceAPI, name: string): Place | Nowhere => {
     const crd = crdOf(api)
     const workspace = read.get(api.workspace, workspaceKey(api, apply, name))
-    const externalName = externalNameFor(api, apply, name, workspace, luggageOf(read, apply))
-    if (externalName === undefined) return { is: 'none', reason: 'StateMissing', message: notProven(apply) }
+    const externalName = externalNameFor(api, apply, name, workspace, luggageOf(read, apply), allowed)
+    if (externalName === undefined) return { is: 'none', reason: 'StateMissing', message: notProven(apply, name) }
     return {
       is: 'known',
       api,
@@ -72,9 +73,11 @@ function isEstablished(crd: CustomResourceDefinition | undefined): boolean {
   return crd?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
 }
 
-function notProven({ metadata }: Apply): string {
-  const so = commandToApply(metadata, annotations.adopt, 'approved')
-  return `annotations of the apply name a Workspace or a state outside of its namespace, and nothing proves that they were ever its own: remove them, or, if its state came along, say that they were: ${so}`
+// Whoever may write an apply may not say so: it is for those who look after namespaces.
+function notProven({ metadata }: Apply, workspace: string): string {
+  const state = metadata.annotations?.[annotations.externalName] ?? workspace
+  const so = commandToAnnotate('namespace', { name: metadata.namespace ?? '' }, annotations.allowedStates, state)
+  return `annotations of the apply name a Workspace or a state outside of its namespace, and nothing proves that they were ever its own: remove them, or, if they were, have somebody say so who may write the Namespace: ${so}`
 }
 
 // What is known of the state that came along from another cluster.
@@ -85,13 +88,14 @@ function luggageOf(read: Read, apply: Apply): Luggage | undefined {
 
 // The state is found by it: what an adopted Workspace had it keeps, also when that has to be made again. Undefined: it would be
 // a state that may well be somebody else's, for anybody who may write an apply can write its annotations, and the Secret that its state is moved
-// in. But where that has the state in it, no other is taken in its place; where it is elsewhere, a user has to say so.
+// in. But where that has the state in it, no other is taken in its place; else somebody who may write the Namespace has to say so.
 function externalNameFor(
   api: WorkspaceAPI,
   apply: Apply,
   name: string,
   workspace: Workspace | undefined,
   luggage: Luggage | undefined,
+  allowed: readonly string[],
 ): string | undefined {
   const { namespace = '', annotations: notes = {} } = apply.metadata
   const isUsual = name === workspaceNameOf(api, keyOf(apply))
@@ -99,11 +103,11 @@ function externalNameFor(
   const { [crossplane.externalName]: told, [annotations.apply]: owner } = workspace?.metadata.annotations ?? {}
   const isNamed = owner === tellKey(keyOf(apply)) // by the Workspace itself, which tenants cannot write
   const kept = notes[annotations.externalName] ?? (isUsual ? undefined : name)
-  const isProven =
-    luggage?.backend === 'kubernetes' ? luggage.lineage !== undefined : notes[annotations.adopt] === 'approved'
-  const cameAlong = luggage?.group === api.group && luggage.externalName === kept && isProven
-  if (!isUsual && !api.isNamespaced && !isNamed && !isOwn(name) && !cameAlong) return undefined
+  const hasState = luggage?.backend === 'kubernetes' && luggage.lineage !== undefined
+  const cameAlong = hasState && luggage.group === api.group && luggage.externalName === kept
+  const isProven = cameAlong || (kept !== undefined && allowed.includes(kept))
+  if (!isUsual && !api.isNamespaced && !isNamed && !isOwn(name) && !isProven) return undefined
   if (told !== undefined) return told
   if (kept === undefined) return externalNameOf(keyOf(apply))
-  return isOwn(kept) || cameAlong ? kept : undefined
+  return isOwn(kept) || isProven ? kept : undefined
 }
