@@ -219,7 +219,8 @@ describe('when it leaves', () => {
     for (const seen of [retained, forced]) {
       const plan = decide({ ...seen, ...more })
       expect(plan.effects.length === 0).toBe(waits)
-      const told = 'waits until CAPTCluster team/demo has told WorkspaceTemplateApply team/demo-vpc that the network stays'
+      const told =
+        'waits until CAPTCluster team/demo has told WorkspaceTemplateApply team/demo-vpc that the network stays'
       expect(messageOf(plan, 'Deleting').startsWith(told)).toBe(waits)
     }
     expect(does({ ...going, vpc: aVpc('done') })).toBe(letGo)
