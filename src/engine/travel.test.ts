@@ -1,4 +1,5 @@
 // A state that travels with its apply from one cluster to another, over an engine in memory on each side.
+import { randomBytes } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import {
@@ -14,6 +15,7 @@ import {
 import type { Module } from '../../test/instant.ts'
 import { annotations, labels } from '../api/keys.ts'
 import { Lease, Secret } from '../api/neighbours.ts'
+import type { JsonRecord } from '../api/record.ts'
 import { crossplane } from '../api/workspace.ts'
 import { ApiError } from '../kube/errors.ts'
 import { luggageOn } from '../terraform/luggage.ts'
@@ -113,6 +115,20 @@ test.each<[string, Partial<Secret['metadata']>]>([
 test('a state in another backend needs not be packed', async () => {
   const engine = await aSource(s3('one'))
   expect(noteOn(engine)).toMatchObject({ backend: 'other', externalName: 'demo' })
+  expect(luggage(engine)?.data?.['tfstate']).toBeUndefined()
+})
+
+test('a state that has no room in a Secret is not moved, which is said; what was packed before is gone from it', async () => {
+  const engine = await aSource()
+  const { resources, ...head } = JSON.parse(stateIn(engine.objects.get(Secret, stateKey)) ?? '') as JsonRecord
+  const padding = randomBytes(1_100_000).toString('base64') // nothing makes that smaller
+  const large = gzipSync(JSON.stringify({ ...head, resources, outputs: { padding } })).toString('base64')
+  engine.objects.change(Secret, stateKey, { data: { tfstate: large } })
+  await pauseForMove(engine, 'now')
+  expect(messageOf(engine.is())).toBe(
+    'cannot be moved yet: Secret default/demo-state has no room for its state: it cannot be moved',
+  )
+  expect(luggage(engine)?.metadata.annotations?.[annotations.moved]).toBeUndefined()
   expect(luggage(engine)?.data?.['tfstate']).toBeUndefined()
 })
 

@@ -1,6 +1,7 @@
 // A cluster that is paused, under real core: nothing of it is changed by us or by the engine, whatever is asked for meanwhile, but for what
 // a pause needs itself. Then it goes on with all of that.
 import { expect, test } from 'vitest'
+import { blockMoveAnnotation } from '../../src/api/contract.ts'
 import { annotations } from '../../src/api/keys.ts'
 import { isRecord, type JsonRecord } from '../../src/api/record.ts'
 import { crossplane } from '../../src/api/workspace.ts'
@@ -148,14 +149,17 @@ test('a cluster is paused, and changed, renewed and deleted meanwhile', async ()
     expect(forProviderOf(workspace)).toEqual(forProviderOf(before[at]))
   }
 
+  const tellWrites = async (after: Date) => {
+    const ofThis = ({ namespace: where, name }: AuditRecord) =>
+      (where === namespace && !name.startsWith('alone')) || (where === stateNamespace && name.includes(namespace))
+    const writes = (await bed.audit({ since: after }))
+      .filter((each) => [managerUser, engineUser].includes(each.user) && ofThis(each) && each.code < 300)
+      .filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
+      .filter(({ resource, group }) => !(resource === 'events' && group === 'events.k8s.io'))
+    for (const line of new Set(writes.map((each) => tellWrite(each)).toSorted())) story.notes(masked(line, namespace))
+  }
   story.happens('this is all that was written')
-  const ofThis = ({ namespace: where, name }: AuditRecord) =>
-    (where === namespace && !name.startsWith('alone')) || (where === stateNamespace && name.includes(namespace))
-  const writes = (await bed.audit({ since }))
-    .filter((each) => [managerUser, engineUser].includes(each.user) && ofThis(each) && each.code < 300)
-    .filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
-    .filter(({ resource, group }) => !(resource === 'events' && group === 'events.k8s.io'))
-  for (const line of new Set(writes.map((each) => tellWrite(each)).toSorted())) story.notes(masked(line, namespace))
+  await tellWrites(since)
 
   story.happens('the user lets it go on, and keeps the VPC as it is')
   await guided('{"paused":false}')
@@ -188,6 +192,9 @@ test('a cluster is paused, and changed, renewed and deleted meanwhile', async ()
   expect((await kube.read(vpc))?.['status']).toMatchObject({ outputs: { public_subnets: ['a'] } })
 
   story.happens('the user pauses the control plane alone, and deletes the Cluster and the apply')
+  for (const each of [vpc, eks]) await seeConverged(kube, inWorkspace(each))
+  for (const each of [network, controlPlane, vpc, eks]) await kube.seeCondition(each, 'Ready', 'True', patience)
+  const alonePaused = new Date()
   await guided('captcontrolplane demo cluster.x-k8s.io/paused=')
   const by = `CAPTControlPlane ${namespace}/demo is paused (annotation cluster.x-k8s.io/paused)`
   for (const each of [controlPlane, eks]) await seePaused(each, by)
@@ -201,6 +208,10 @@ test('a cluster is paused, and changed, renewed and deleted meanwhile', async ()
     story.says(waiting, 'Paused', 'Deleting')
   }
   expect((await kube.read(inWorkspace(eks)))?.metadata.deletionTimestamp).toBeUndefined()
+  const isFree = ({ metadata }: KubeObject) => metadata.annotations?.[blockMoveAnnotation] === undefined
+  await kube.see(eks, 'may be moved', isFree, patience)
+  story.happens('this is all that was written then')
+  await tellWrites(alonePaused)
 
   story.happens('the user lets it go on')
   await guided('captcontrolplane demo cluster.x-k8s.io/paused-')

@@ -36,8 +36,11 @@ async function allOf(namespace: string): Promise<readonly KubeObject[]> {
       (await kube.list(apiVersion, kind, namespace)).map((each) => ({ ...each, apiVersion, kind })),
     ),
   )
-  const isOurs = ({ kind, type }: KubeObject) =>
-    kind !== 'Secret' || type === clusterSecretType || type === crossplane.connectionSecretType
+  const isOurs = ({ kind, type, metadata: { name } }: KubeObject) =>
+    kind !== 'Secret' ||
+    type === clusterSecretType ||
+    type === crossplane.connectionSecretType ||
+    name.endsWith('-state') // in which the state of an apply is moved
   return lists.flat().filter(isOurs)
 }
 
@@ -64,6 +67,14 @@ async function strip(namespace: string): Promise<void> {
   for (const each of await allOf(namespace)) {
     const labels = Object.fromEntries(Object.keys(each.metadata.labels ?? {}).map((label) => [label, null]))
     await kube.patch(each, { metadata: { ownerReferences: null, finalizers: null, labels } })
+  }
+}
+
+// To others.
+async function alter(namespace: string): Promise<void> {
+  for (const each of await allOf(namespace)) {
+    const labels = Object.fromEntries(Object.keys(each.metadata.labels ?? {}).map((label) => [label, 'altered']))
+    await kube.patch(each, { metadata: { labels } })
   }
 }
 
@@ -157,6 +168,10 @@ test('what others strip, flip and apply again is put back or left, without a fig
   await seeWell()
   await strip(namespace)
   for (const each of workspaces) await askAgain(kube, each, 'stripped') // connection Secrets are put right when the engine looks next
+  await seeTies(namespace, ties)
+  await seeWell()
+
+  await alter(namespace)
   await seeTies(namespace, ties)
   await seeWell()
 
