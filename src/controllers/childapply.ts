@@ -14,10 +14,9 @@ import {
   tellObject,
   tellRef,
 } from '../api/resource.ts'
-import { crossplane, type Workspace } from '../api/workspace.ts'
 import { applyFailures, applyHolds, WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
 import type { Effect, Ref } from '../runtime/plan.ts'
-import { commandToAnnotate, commandToDestroy, commandToForget } from '../terraform/word.ts'
+import { commandToForget } from '../terraform/word.ts'
 
 type Apply = WorkspaceTemplateApply
 
@@ -117,90 +116,11 @@ export function letGo(apply: Apply, isRetained: boolean, notes: Notes = {}): rea
   return [...instruct(apply, isRetained, notes), ...(isGoing ? [] : [remove])]
 }
 
-type Notes = Readonly<Record<string, string>>
+export type Notes = Readonly<Record<string, string>>
 
 // The last resort, by a user's word: the owner hands it on to its apply.
 export function isForced({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[annotations.forceDelete] === 'true'
-}
-
-export interface Leaving extends Found {
-  readonly left: Workspace | undefined // as src/controllers/leftworkspace.ts finds it
-  readonly resource: Resource // of the owner
-  readonly name: string // of the apply
-  readonly isRetained: boolean
-  readonly notes?: Notes // for the apply
-  readonly finalizers: readonly string[]
-}
-
-interface Farewell {
-  readonly effects: readonly Effect[]
-  readonly why: string
-  readonly againAfterSeconds?: number // nothing wakes it
-}
-
-// The owner stays until its apply is gone, which stays until its Workspace is.
-export function leave(owner: Asker, leaving: Leaving): Farewell {
-  const { resource, name, apply, isRetained, notes = {} } = leaving
-  const lost = cameWithoutApply(resource, owner, name)
-  if (!apply) return leaveAlone(owner, leaving, lost ?? tellLeft(owner, leaving))
-  const deleting = apply.status?.conditions?.find(({ type }) => type === 'Deleting')
-  const told = deleting?.status === 'True' ? deleting.message : ''
-  const why = `waits for ${tellObject(apply)}: ${told || 'it is told to go'}`
-  const seen = lost === undefined ? [] : noteNothing(resource, owner)
-  if (!isForced(owner)) return { effects: [...seen, ...letGo(apply, isRetained, notes)], why }
-  const effects = [...seen, ...letGo(apply, isRetained, { ...notes, [annotations.forceDelete]: 'true' })]
-  return { effects: isForced(apply) ? effects : [tellForced(apply), ...effects], why }
-}
-
-// Without an apply there is nobody to destroy anything. `remains` is what it may have left.
-function leaveAlone(
-  owner: Asker,
-  { resource, name, taken, finalizers }: Leaving,
-  remains: string | undefined,
-): Farewell {
-  if (remains !== undefined && !isForced(owner)) {
-    const force = commandToAnnotate(resourceName(resource), owner.metadata, annotations.forceDelete, 'true')
-    return {
-      effects: [],
-      why: `${remains}, or leave behind what is there: ${force}`,
-      againAfterSeconds: lookAgainSeconds,
-    }
-  }
-  const noted = owner.metadata.annotations?.[annotations.workspace]
-  const note = `Workspace ${noted} and all it built are left to themselves: ${tellRef(WorkspaceTemplateApply, refTo(owner, name).key)} is not there to tell more`
-  const told: readonly Effect[] =
-    remains === undefined ? [] : [{ do: 'tell', type: 'Warning', reason: 'ForceDeleted', note }]
-  const onceGone = taken ? [] : [refTo(owner, name)]
-  return {
-    effects: [...told, ...finalizers.map((finalizer): Effect => ({ do: 'removeFinalizer', finalizer, onceGone }))],
-    why: remains === undefined ? 'everything is gone' : 'what is there is left behind',
-  }
-}
-
-// Somebody has taken the finalizer from its apply.
-function tellLeft(owner: Asker, { name, left, isRetained }: Leaving): string | undefined {
-  if (!left || isRetained) return undefined
-  const lost = `${tellRef(WorkspaceTemplateApply, refTo(owner, name).key)} is gone, but ${tellObject(left)} is not`
-  const { deletionTimestamp, annotations: notes = {} } = left.metadata
-  if (deletionTimestamp !== undefined) return `${lost} yet: waits until Terraform has destroyed what that built`
-  // It may have been moved.
-  if (notes[crossplane.paused] === 'true') return `${lost}, nor what that built, and it is paused: bring the apply back`
-  return `${lost}, nor what that built: have it destroyed (${commandToDestroy(left)})`
-}
-
-const lookAgainSeconds = 15
-
-// It is here after all, and its going is none to be wondered at.
-function noteNothing(resource: Resource, object: Asker): readonly Effect[] {
-  return [{ do: 'patch', resource, object, change: { metadata: { annotations: { [annotations.workspace]: null } } } }]
-}
-
-function tellForced(apply: Apply): Effect {
-  const { name, namespace = '' } = apply.metadata
-  const where = `kubectl events --namespace ${namespace} --for workspacetemplateapply/${name}`
-  const note = `${tellObject(apply)} is given up, and what it built is left to itself: its events name the Workspace and Terraform's state, see ${where}`
-  return { do: 'tell', type: 'Warning', reason: 'ForceDeleted', note }
 }
 
 // Whether Terraform was ever asked by it, as far as is known: in a move its status is lost.
@@ -208,7 +128,7 @@ export function hasWorkspace({ metadata, status }: Apply): boolean {
   return status?.workspaceName !== undefined || metadata.annotations?.[annotations.workspace] !== undefined
 }
 
-interface Asker extends KubeObject {
+export interface Asker extends KubeObject {
   readonly status?: { readonly workspaceTemplateStatus?: JsonRecord | undefined } | undefined
 }
 

@@ -11,13 +11,13 @@ import {
   cameWithoutApply,
   instruct,
   isForced,
-  leave,
   letGo,
   noFailure,
   noteWorkspace,
   oldStatusOf,
   runOf,
 } from '../childapply.ts'
+import { leave } from '../farewell.ts'
 import { news } from '../news.ts'
 import { tellGone, tellMissing } from '../ownercluster.ts'
 import { tellPause } from '../pause.ts'
