@@ -396,7 +396,12 @@ test.concurrent('by hand, with protection and finalizers of the predecessor: not
 }, 300_000)
 
 test.concurrent('a control plane that is to stay keeps its network, and both are found where the events say', async () => {
-  const stage = await aStage('our engine', 'retained', { controlPlane: { retainOnDelete: true } })
+  const group: WorkspaceGroup = 'tf.upbound.io'
+  const stage = await aStage('our engine', 'retained', { controlPlane: { retainOnDelete: true }, group })
+  // Said outright, they outweigh what says in that API whether anything is destroyed.
+  const managementPolicies = ['Observe', 'Create', 'Update', 'LateInitialize', 'Delete']
+  for (const template of stage.diary.templates)
+    await kube.patch(template, { spec: { template: { spec: { managementPolicies } } } })
   const left = ['eks-controlplane', 'vpc'].map((name) => applyOf(stage, name))
   await kube.apply(...stage.all)
   await stage.serves()

@@ -310,10 +310,11 @@ resource "terraform_data" "role" {
   const waiting = await kube.see(
     controlPlane,
     'waits for the role',
-    (seen) => conditionOf(seen, 'EKSApplied')?.reason === 'WaitingForSpotRole',
+    (seen) =>
+      conditionOf(seen, 'EKSApplied')?.reason === 'WaitingForSpotRole' &&
+      /there is no WorkspaceTemplate .*spot-role-create/.test(conditionOf(seen, 'SpotRoleReady')?.message ?? ''),
     patience,
   )
-  expect(conditionOf(waiting, 'SpotRoleReady')?.message).toMatch(/there is no WorkspaceTemplate .*spot-role-create/)
   expect(conditionOf(waiting, 'SpotRoleReady')?.reason).toBe('Failed')
   await kube.apply(aWorkspaceTemplate({ namespace, name: 'spot-role-create', module }))
   await seeAvailable(cluster)
