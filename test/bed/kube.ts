@@ -1,10 +1,11 @@
-// The bed's hands. Reads go through the official JavaScript client; writes through kubectl, because that client sends
+// The bed's hands. Reads go through the official JavaScript client; writes are made as kubectl makes them, because that client sends
 // only the fields it knows of a built-in kind (of a CRD it drops every x-kubernetes-… one).
 import { ApiException, KubeConfig, type KubernetesObject, KubernetesObjectApi } from '@kubernetes/client-node'
 import type { KubeObject as ApiObject } from '../../src/api/resource.ts'
 import { type Patience, until } from '../until.ts'
 import { runCommand } from './command.ts'
 import { conditionsOf, describeObject } from './describe.ts'
+import { writesOf } from './writes.ts'
 
 export interface KubeObject extends ApiObject {
   readonly [field: string]: unknown
@@ -37,6 +38,7 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
   const kubectl: Kube['kubectl'] = async (args, input) =>
     runCommand(kubectlProgram, [...whose, ...args], input === undefined ? {} : { input })
 
+  const writes = writesOf(config)
   const kube: Kube = {
     kubectl,
     async read({ apiVersion, kind, metadata: { name, namespace } }) {
@@ -62,16 +64,10 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
       }
     },
     async apply(...objects) {
-      const documents = objects.map((object) => JSON.stringify(object)).join('\n---\n')
-      await kubectl(['apply', '--server-side', '--field-manager=bed', '-f', '-'], documents)
+      for (const each of objects) await writes.apply(each)
     },
-    async patch(ref, change, subresource) {
-      const where = subresource ? ['--subresource', subresource] : []
-      await kubectl(['patch', ...naming(ref), ...where, '--type=merge', '--patch', JSON.stringify(change)])
-    },
-    async remove(ref) {
-      await kubectl(['delete', ...naming(ref), '--ignore-not-found', '--wait=false'])
-    },
+    patch: writes.patch,
+    remove: writes.remove,
     async see(ref, what, isSo, patience) {
       return waitFor(ref, what, (object) => (object && isSo(object) ? object : undefined), patience)
     },
@@ -104,11 +100,4 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
 
 function tellRef({ kind, metadata: { name, namespace } }: ObjectRef): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
-}
-
-// kubectl finds a kind by `Kind.version.group`.
-function naming({ apiVersion, kind, metadata: { name, namespace } }: ObjectRef): string[] {
-  const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
-  const type = group ? `${kind}.${version}.${group}` : kind
-  return [type, name, ...(namespace === undefined ? [] : ['--namespace', namespace])]
 }
