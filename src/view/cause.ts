@@ -60,6 +60,8 @@ type Counsel = Pick<Cause, 'message' | 'advice' | 'command'>
 // Messages of ours end with what to do: `why (class: hint: command)`, or `why. To approve: command`.
 function counselOf(node: Node): Counsel {
   const { message = '', standing } = node
+  const restoring = restoringIn(message)
+  if (restoring) return restoring
   const command = /kubectl (?:annotate|patch|delete|edit|label) [^()]*$/.exec(message.replace(/\)$/, ''))?.[0]?.trim()
   const why = command === undefined ? message : message.slice(0, message.lastIndexOf(command))
   const by = command === undefined ? {} : { command }
@@ -73,6 +75,13 @@ function counselOf(node: Node): Counsel {
   if (standing === 'working') return { ...rest, advice: 'nothing to do: it is at work' }
   if (command !== undefined || standing === 'waiting') return rest
   return { ...rest, ...(!/: \w/.test(message) && lookAt(node)) }
+}
+
+// Of a state that is missing: `why: restore it (command), or, if nothing is left of it, …`. What would make all of it anew is no advice.
+function restoringIn(message: string): Counsel | undefined {
+  const found = /^(?<why>.*?)[:;] (?<advice>[^:;]*) \((?<command>capt state restore [^()]*)\)/s.exec(message)?.groups
+  const { why = '', advice = '', command = '' } = found ?? {}
+  return found && { message: why, advice, command }
 }
 
 function hintIn(message: string, failureClass: string): Counsel | undefined {

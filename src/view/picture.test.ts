@@ -22,9 +22,11 @@ import {
 import { annotations } from '../api/keys.ts'
 import type { KubeObject } from '../api/resource.ts'
 import type { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
+import { cameWithoutState } from '../controllers/workspacetemplateapply/arriving.ts'
 import { tellFailure } from '../controllers/workspacetemplateapply/progress.ts'
 import { readFailure } from '../terraform/failure.ts'
-import { commandToApply } from '../terraform/word.ts'
+import { judgeState } from '../terraform/state.ts'
+import { commandToApply, commandToRestore } from '../terraform/word.ts'
 import { changesBetween } from './change.ts'
 import { labelOf, type Node } from './node.ts'
 import { type Picture, pictureOf } from './picture.ts'
@@ -134,6 +136,49 @@ test.each<[string, string]>([
     why: failure.summary,
     advice: failure.hint,
     command: failure.lock && commandToApply(apply.metadata, annotations.unlock, failure.lock),
+  })
+})
+
+test('of a state that is missing, the way to bring it back is told, and none that makes all of it anew', () => {
+  const whose = { namespace: 'default', name: 'demo-vpc' }
+  const verdict = judgeState({
+    known: { lineage: 'l', serial: 7, isEmpty: false },
+    found: { where: 'Secret states/tfstate-demo-capt', head: 'absent' },
+    wasThere: true,
+    uid: 'u',
+    wish: 'make',
+    approve: undefined,
+    command: (id) => commandToApply(whose, annotations.approve, id),
+    restore: commandToRestore(whose),
+  })
+  const gone = 'message' in verdict ? verdict.message : ''
+  const came = cameWithoutState(
+    { apply: anApply('demo-vpc', {}) as unknown as WorkspaceTemplateApply, isLuggageLost: true },
+    { externalName: 'default.demo-vpc' },
+  )
+  const counselOf = (message: string) => {
+    const failed = anApply('demo-vpc', {
+      ownedBy: theNetwork(),
+      says: [applied('Ready', 'StateMissing', message)],
+      status: { failure: { class: 'unknown', text: message } },
+    })
+    const {
+      message: why,
+      advice,
+      command,
+    } = look(situation(theCluster(), theNetwork(), thePlane(), failed)).cause ?? {}
+    return { why, advice, command }
+  }
+  expect(counselOf(gone)).toEqual({
+    why: 'the state in Secret states/tfstate-demo-capt is gone (serial 7, lineage l)',
+    advice: 'restore it from a copy',
+    command: 'capt state restore demo-vpc --namespace default --at latest',
+  })
+  expect(counselOf(came ?? '')).toMatchObject({
+    advice: 'bring it, or restore its state',
+    command: expect.stringMatching(
+      /^capt state restore demo-vpc --namespace default --from FILE --secret \S+$/,
+    ) as string,
   })
 })
 
