@@ -716,8 +716,9 @@ test('what was moved away leaves a copy of its state, and nothing that another o
   expect(copiesIn(engine)).toEqual([state])
 })
 
-test('what was moved away and comes back goes on with the state that it brings', async () => {
-  const engine = await aSource()
+// It was moved away, and what was left of it was removed.
+async function aReturn(options?: SmallEngineOptions): Promise<SmallEngine> {
+  const engine = await aSource(options)
   await pauseForMove(engine, 'noon')
   const secret = luggage(engine)
   await cleanUp(engine)
@@ -725,6 +726,11 @@ test('what was moved away and comes back goes on with the state that it brings',
   engine.instant.calls.length = 0
   engine.apply(module, {}, marked)
   await engine.pass()
+  return engine
+}
+
+test('what was moved away and comes back goes on with the state that it brings', async () => {
+  const engine = await aReturn()
   expect(tell(engine.is())).toBe(settled)
   expect(engine.instant.calls).not.toContain('apply')
   engine.objects.remove(clusterWide.workspace, key)
@@ -812,14 +818,7 @@ test('one whose state is elsewhere is looked after again when somebody says so, 
 })
 
 test('where the state is elsewhere, what was moved away and comes back goes on with it', async () => {
-  const engine = await aSource(s3('one'))
-  await pauseForMove(engine, 'noon')
-  const secret = luggage(engine)
-  await cleanUp(engine)
-  if (secret) engine.objects.put(Secret, secret)
-  engine.instant.calls.length = 0
-  engine.apply(module, {}, marked)
-  await engine.pass()
+  const engine = await aReturn(s3('one'))
   expect(tell(engine.is())).toBe(settled)
   expect(engine.instant.calls).not.toContain('apply')
 })

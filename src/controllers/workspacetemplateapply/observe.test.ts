@@ -1,103 +1,31 @@
 import { describe, expect, test } from 'vitest'
-import { apply, condition, template, varsSecret } from '../../../test/applies.ts'
-import { but, cluster, controlPlane, network } from '../../../test/controlplanes.ts'
-import { CAPTCluster } from '../../api/captcluster.ts'
-import { CAPTControlPlane } from '../../api/captcontrolplane.ts'
+import { apply, template, varsSecret } from '../../../test/applies.ts'
+import {
+  aDefinition,
+  anApply,
+  aWorkspace,
+  aWorld,
+  look,
+  served,
+  settings,
+  type There,
+  team,
+} from '../../../test/applyworld.ts'
 import { annotations, labels } from '../../api/keys.ts'
-import { Cluster, ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
-import { type KubeObject, keyOf, type Resource, readKey, resourceName, tellKey } from '../../api/resource.ts'
-import { crossplane, type Workspace, type WorkspaceGroup, workspaceAPIs } from '../../api/workspace.ts'
+import { ConfigMap, CustomResourceDefinition, Namespace, Secret } from '../../api/neighbours.ts'
+import { type KubeObject, readKey } from '../../api/resource.ts'
+import { crossplane, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { ApiError } from '../../kube/errors.ts'
-import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
-import type { Indexes } from '../../runtime/store.ts'
-import { ownedBy } from '../childapply.ts'
-import { wokenByCluster } from '../ownercluster.ts'
-import { workspaceIndexes } from './index.ts'
 import { observe } from './observe.ts'
-import { controlPlaneIndexes, networkIndexes, pausing } from './pause.ts'
 import { applyIndexes, namesakeOf } from './relations.ts'
 
 type Apply = WorkspaceTemplateApply
-type There = readonly (readonly [Resource, KubeObject])[]
 
-const team = (name: string) => ({ namespace: 'team', name })
 const bytes = (data: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
-
-// A cache and an API server that both know the same, and what was read live.
-function aWorld(there: There) {
-  const objects = new Map(
-    there.map(([resource, object]) => [`${resourceName(resource)} ${tellKey(keyOf(object))}`, object]),
-  )
-  const of = (resource: Resource) => there.filter(([kind]) => kind === resource).map(([, object]) => object)
-  const asked: string[] = []
-  const indexes = new Map<Resource, Indexes<never>>([
-    [WorkspaceTemplateApply, applyIndexes],
-    [CAPTCluster, networkIndexes],
-    [CAPTControlPlane, controlPlaneIndexes],
-    [Cluster, wokenByCluster(() => []).indexes ?? {}],
-  ])
-  const keysAt = (resource: Resource, index: string, value: string) => {
-    const { [index]: find } = indexes.get(resource) ?? workspaceIndexes
-    return of(resource).filter((each) => find?.(each as never).includes(value))
-  }
-  const read = {
-    get(resource: Resource, key: { name: string; namespace?: string }) {
-      const found = objects.get(`${resourceName(resource)} ${tellKey(key)}`)
-      return resource.isSecret && found?.metadata.labels?.[labels.apply] === undefined ? undefined : found
-    },
-    list: of,
-    byIndex: keysAt,
-    keysAt: (...args: Parameters<typeof keysAt>) => keysAt(...args).map(keyOf),
-  } as unknown as Read
-  const live = {
-    async get(resource: Resource, key: { name: string; namespace?: string }) {
-      const id = `${resourceName(resource)} ${tellKey(key)}`
-      asked.push(id)
-      const found = objects.get(id)
-      if (!found) throw new ApiError({ doing: 'read', code: 404, reason: 'NotFound', message: 'no', about: key.name })
-      return found
-    },
-    now: () => new Date('2026-11-16T12:00:00Z'),
-  } as unknown as Live
-  return { read, live, asked }
-}
-
-const aDefinition = (group: WorkspaceGroup, established = 'True'): CustomResourceDefinition => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `workspaces.${group}` },
-  spec: { group, names: { kind: 'Workspace', plural: 'workspaces' }, versions: [] },
-  status: { conditions: [{ type: 'Established', status: established === 'True' ? 'True' : 'False' }] },
-})
-const served = (...groups: readonly WorkspaceGroup[]): There =>
-  groups.map((group) => [CustomResourceDefinition, aDefinition(group)])
-const aWorkspace = (group: WorkspaceGroup, name: string, metadata: object = {}): There => {
-  const api = workspaceAPIs[group]
-  const workspace: Workspace = {
-    apiVersion: `${group}/v1beta1`,
-    kind: 'Workspace',
-    metadata: { ...(api.isNamespaced ? team(name) : { name }), creationTimestamp: '2026-11-16T11:59:30Z', ...metadata },
-    spec: { forProvider: { source: 'Inline', module: '' }, writeConnectionSecretToRef: { name: 'connection' } },
-  }
-  return [[api.workspace, workspace]]
-}
-const anApply = (metadata: object = {}, spec: object = {}, status?: object): Apply => ({
-  ...apply,
-  metadata: { ...apply.metadata, ...metadata },
-  spec: { ...apply.spec, ...spec },
-  ...(status && { status }),
-})
-const templated: There = [[WorkspaceTemplate, template]]
-const settings = { workspaceAPI: 'auto', isCrossNamespaceAllowed: false } as const
-
-async function look(subject: Apply, there: There, flags: Partial<Parameters<typeof observe>[3]> = {}) {
-  const { read, live, asked } = aWorld([...templated, ...there, [WorkspaceTemplateApply, subject]])
-  return { ...(await observe(read, subject, live, { ...settings, ...flags })), asked }
-}
 const placeOf = ({ where }: Awaited<ReturnType<typeof look>>) =>
   where.is === 'none' ? where.reason : `${where.api.group}/${where.name} on ${where.externalName}`
 
@@ -507,146 +435,6 @@ describe('what it waits for and what its variables are', () => {
     const subject = anApply({}, { templateRef: { name: 'network', namespace: 'rich' } })
     expect((await look(subject, elsewhere)).template).toBeUndefined()
     expect((await look(subject, elsewhere, { isCrossNamespaceAllowed: true })).template).toBeDefined()
-  })
-})
-
-describe('who else keeps it still', () => {
-  const pausedNote = { 'cluster.x-k8s.io/paused': '' }
-  const mine = anApply({
-    name: 'demo-vpc',
-    ownerReferences: [ownedBy(network)],
-    labels: { 'cluster.x-k8s.io/cluster-name': 'demo' },
-    annotations: { [annotations.revision]: 'r' },
-  })
-  const stripped = { ownerReferences: [], labels: {} }
-  const still = but(cluster, { spec: { paused: true } })
-  const annotated = but(network, { metadata: { annotations: pausedNote } })
-  const ownerless = but(network, { metadata: { ownerReferences: [] } })
-  const there = (of: Cluster, whose: CAPTCluster = network, plane = controlPlane): There => [
-    [Cluster, of],
-    [CAPTCluster, whose],
-    [CAPTControlPlane, plane],
-  ]
-  const byItsCluster = 'Cluster team/demo is paused (spec.paused)'
-  const byItsNetwork = 'CAPTCluster team/demo is paused (annotation cluster.x-k8s.io/paused)'
-  const bare = anApply({ ...mine.metadata, ...stripped })
-  const eks = anApply({ ...mine.metadata, ...stripped, name: 'demo-eks-controlplane' })
-  const wasPaused = (message: string) =>
-    anApply(mine.metadata, {}, { conditions: [condition('Paused', 'True', 'Paused', { message })] })
-  test.each<[string, Apply, There, readonly string[]]>([
-    ['nobody', mine, there(cluster), []],
-    ['its Cluster', mine, there(still), [byItsCluster]],
-    ['its Cluster, which only its label names', mine, [[Cluster, still]], [byItsCluster]],
-    ['its Cluster, though it was stripped of owner and label', bare, there(still), [byItsCluster]],
-    ['its Cluster, though what asks for it was stripped, too', bare, there(still, ownerless), [byItsCluster]],
-    ['its Cluster, of a control plane', eks, there(still), [byItsCluster]],
-    ['the network that asks for it', mine, there(cluster, annotated), [byItsNetwork]],
-    ['both', mine, there(still, annotated), [byItsCluster, byItsNetwork]],
-    ['nobody, when the network next to it is', anApply({ ...eks.metadata }), there(cluster, annotated), []],
-    ['nobody, when it only has the name of one', anApply({ name: 'demo-vpc' }), there(still, annotated), []],
-    ['nobody, when it is for more than one cluster', anApply({ name: 'spot-role-default' }), there(still), []],
-    ['nobody, when its Cluster is gone', mine, [[CAPTCluster, network]], []],
-    [
-      'its Cluster, which was paused and is gone: it may have been moved away',
-      wasPaused(byItsCluster),
-      [],
-      [
-        'Cluster team/demo was paused, and is gone; if it was not moved, let it go on: kubectl label workspacetemplateapply demo-vpc --namespace team cluster.x-k8s.io/cluster-name-',
-      ],
-    ],
-    [
-      'nobody, when its Cluster is gone and it was paused by itself',
-      wasPaused('WorkspaceTemplateApply team/x is'),
-      [],
-      [],
-    ],
-  ])('%s', async (_, subject, world, by) => {
-    expect((await look(subject, world)).pause).toEqual({ by, isKept: false })
-  })
-
-  const arrived = anApply({
-    ...mine.metadata,
-    ownerReferences: [],
-    labels: { 'cluster.x-k8s.io/cluster-name': 'demo', [labels.cluster]: 'demo' },
-    annotations: { [annotations.revision]: 'r', [annotations.workspace]: 'tf.m.upbound.io/demo-vpc' },
-  })
-  const alone = 'kubectl label workspacetemplateapply demo-vpc --namespace team cluster.x-k8s.io/cluster-name-'
-  const unknown = 'is not here yet, and nobody knows whether it is paused; if it is not to come, let this go on alone:'
-  const theirs = anApply({ ...arrived.metadata, labels: { 'cluster.x-k8s.io/cluster-name': 'demo' } })
-  const blocked = but(theirs, {
-    metadata: { annotations: { ...arrived.metadata.annotations, 'clusterctl.cluster.x-k8s.io/block-move': 'true' } },
-  })
-  const known = { status: { workspaceName: 'demo-vpc' } }
-  test.each<[string, Apply, There, string | undefined]>([
-    ['its Cluster', arrived, [[CAPTCluster, network]], `Cluster team/demo ${unknown} ${alone}`],
-    [
-      'whoever asks for it',
-      arrived,
-      [[Cluster, cluster]],
-      `the CAPTCluster or CAPTControlPlane that asks for it ${unknown} ${alone}`,
-    ],
-    ['nobody, when all are here', arrived, there(cluster), undefined],
-    ['nobody, when it was seen to have its Workspace here', but(arrived, known), [], undefined],
-    ['nobody, when it never had one', mine, [], undefined],
-    ["its Cluster, of a user's own that was paused", theirs, [], `Cluster team/demo ${unknown} ${alone}`],
-    ["nobody else, of a user's own", theirs, [[Cluster, cluster]], undefined],
-    ["nobody, of a user's own that was not paused", blocked, [], undefined],
-    [
-      "its Cluster, of a user's own whose Workspace was paused and could not be moved",
-      blocked,
-      aWorkspace('tf.m.upbound.io', 'demo-vpc', { annotations: { [annotations.paused]: 'true' } }),
-      `Cluster team/demo ${unknown} ${alone}`,
-    ],
-    [
-      'nobody, when a user has let it go on alone',
-      but(arrived, { metadata: { labels: { [labels.cluster]: 'demo' } } }),
-      [],
-      undefined,
-    ],
-    [
-      'nobody, but begins nothing, when whoever asks for it is given up',
-      arrived,
-      there(
-        cluster,
-        but(network, {
-          metadata: { deletionTimestamp: '2026-11-16T11:00:00Z', annotations: { [annotations.forceDelete]: 'true' } },
-        }),
-      ),
-      'CAPTCluster team/demo is given up: nothing more is done for it',
-    ],
-  ])('where it came back, it waits for %s', async (_, subject, world, awaits) => {
-    expect((await look(subject, world)).pause.awaits).toBe(awaits)
-  })
-
-  test('what is kept paused on the one that asks for it is kept on it', async () => {
-    const kept = but(network, { metadata: { annotations: { [annotations.keepPaused]: '' } } })
-    expect((await look(mine, there(cluster, kept))).pause.isKept).toBe(true)
-    expect((await look(anApply({ annotations: { [annotations.keepPaused]: '' } }), [])).pause.isKept).toBe(true)
-  })
-
-  const wokenIn =
-    ({ read }: ReturnType<typeof aWorld>) =>
-    (resource: Resource, object: KubeObject) =>
-      pausing
-        .filter((source) => resourceName(source.resource) === resourceName(resource))
-        .flatMap((source) => source.wakes(object, WorkspaceTemplateApply, read))
-        .map(tellKey)
-
-  test('who comes after it wakes it', () => {
-    const woken = wokenIn(aWorld([...there(cluster), [WorkspaceTemplateApply, arrived]]))
-    expect(woken(Cluster, cluster)).toEqual(['team/demo-vpc'])
-    expect(woken(CAPTCluster, network)).toEqual(['team/demo-vpc'])
-    expect(woken(CAPTControlPlane, controlPlane)).toEqual([])
-  })
-
-  test('they wake it while they are paused, and only then', () => {
-    const woken = wokenIn(aWorld([...there(still), [WorkspaceTemplateApply, mine]]))
-    expect(new Set(woken(Cluster, still))).toEqual(new Set(['team/demo-vpc', 'team/demo-eks-controlplane']))
-    expect(woken(Cluster, cluster)).toEqual([])
-    expect(woken(CAPTCluster, annotated)).toEqual(['team/demo-vpc'])
-    expect(woken(CAPTCluster, network)).toEqual([])
-    const plane = but(controlPlane, { metadata: { annotations: { [annotations.keepPaused]: '' } } })
-    expect(woken(CAPTControlPlane, plane)).toEqual(['team/demo-eks-controlplane'])
   })
 })
 
