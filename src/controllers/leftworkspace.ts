@@ -1,19 +1,19 @@
 // Looks for the Workspace that was built for an object which leaves, when its apply is not there any more: one that is still held, or is being
 // destroyed. One that was let go is neither. It decides nothing.
-import { annotations, holdFinalizer } from '../api/keys.ts'
-import { beside, type KubeObject } from '../api/resource.ts'
-import { type Workspace, workspaceAPIs, workspaceGroups } from '../api/workspace.ts'
+import { holdFinalizer } from '../api/keys.ts'
+import type { KubeObject } from '../api/resource.ts'
+import { type Workspace, workspaceAPIs } from '../api/workspace.ts'
 import { isNotServed } from '../kube/errors.ts'
 import { getIfThere } from '../kube/ifthere.ts'
 import { gets, type Live, type Right } from '../runtime/controller.ts'
 import { isOrphan } from '../terraform/policies.ts'
+import { recordedOn, workspaceKey } from './workspacetemplateapply/relations.ts'
 
 export async function leftBy({ metadata }: KubeObject, live: Live): Promise<Workspace | undefined> {
-  const [group, name] = metadata.annotations?.[annotations.workspace]?.split('/') ?? []
-  const known = workspaceGroups.find((each) => each === group)
-  if (metadata.deletionTimestamp === undefined || !known || name === undefined) return undefined
-  const api = workspaceAPIs[known]
-  const found = await getIfThere(live, api.workspace, api.isNamespaced ? beside({ metadata }, name) : { name }).catch(
+  const recorded = recordedOn({ metadata })
+  if (metadata.deletionTimestamp === undefined || !recorded) return undefined
+  const api = workspaceAPIs[recorded.group]
+  const found = await getIfThere(live, api.workspace, workspaceKey(api, { metadata }, recorded.name)).catch(
     (error: unknown) => {
       if (!isNotServed(error)) throw error // with its kind, all of them are gone
       return undefined

@@ -33,7 +33,8 @@ type Options = Pick<Settings, 'workspaceAPI' | 'isCrossNamespaceAllowed'>
 
 export async function observe(read: Read, apply: Apply, live: Live, options: Options): Promise<Seen> {
   const { isCrossNamespaceAllowed } = options
-  const pause = pauseOf(read, apply)
+  const asker = askerOf(read, apply)
+  const pause = pauseOf(read, apply, asker)
   const stage = stageOf({ object: apply, isPaused: pause.by.length > 0, finalizer: finalizer.ours })
   const isLeaving = stage === 'leaving'
   const isHere = (namespace = apply.metadata.namespace) =>
@@ -47,7 +48,7 @@ export async function observe(read: Read, apply: Apply, live: Live, options: Opt
     apply,
     now: live.now(),
     pause,
-    isAskedFor: askerOf(read, apply) !== undefined,
+    isAskedFor: asker !== undefined,
     template,
     where,
     isNamespaceLeaving: isGoing && isStaying(stage) && (await isNamespaceLeaving(apply, live)),

@@ -26,8 +26,7 @@ export interface Pause {
   readonly isKept: boolean // on its Workspace, when it goes on
 }
 
-export function pauseOf(read: Read, apply: Apply): Pause {
-  const asker = askerOf(read, apply)
+export function pauseOf(read: Read, apply: Apply, asker: KubeObject | undefined): Pause {
   const cluster = clusterOf(read, apply, asker)
   return {
     by: [...(cluster ? pausedByCluster(cluster) : leftPaused(apply)), ...(asker ? pausedByItself(asker) : [])],

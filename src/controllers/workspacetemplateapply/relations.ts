@@ -29,15 +29,23 @@ export function usedKeys(apply: Apply): readonly Key[] {
   return usedBy(apply).map((name) => beside(apply, name))
 }
 
-// Which Workspace it has had, as our status says; where that was lost, as when objects were moved, as an annotation does.
-export function recordedOn({ metadata, status }: Apply): { group: WorkspaceGroup; name: string } | undefined {
+// Which Workspace it has had, as our status says; where that was lost, as when objects were moved, as an annotation does. That is on whoever asked
+// for it, too.
+export function recordedOn({
+  metadata,
+  status,
+}: Pick<Apply, 'metadata' | 'status'>): { group: WorkspaceGroup; name: string } | undefined {
   const [group, name] = metadata.annotations?.[annotations.workspace]?.split('/') ?? []
   const told = status?.workspaceName ?? name
   const known = workspaceGroups.find((each) => each === (status?.workspaceAPI ?? group))
   return known && told ? { group: known, name: told } : undefined
 }
 
-export function workspaceKey({ isNamespaced }: Pick<WorkspaceAPI, 'isNamespaced'>, apply: Apply, name: string): Key {
+export function workspaceKey(
+  { isNamespaced }: Pick<WorkspaceAPI, 'isNamespaced'>,
+  apply: Pick<Apply, 'metadata'>,
+  name: string,
+): Key {
   return isNamespaced ? beside(apply, name) : { name }
 }
 
