@@ -24,6 +24,9 @@ export interface Kube {
   apply(...objects: readonly KubeObject[]): Promise<void>
   patch(ref: ObjectRef, change: object, subresource?: 'status'): Promise<void>
   remove(ref: ObjectRef): Promise<void>
+  // An admission policy knows other objects from a cache, which hears of a change a moment after it was made.
+  seeKept(ref: ObjectRef): Promise<string> // waits until its deletion would be refused, and tells why
+  removeWhenFree(ref: ObjectRef): Promise<void> // waits until its deletion is refused no more
   // Waits until `isSo` holds of the object, and shows the object when it does not in time.
   see(ref: ObjectRef, what: string, isSo: (object: KubeObject) => boolean, patience?: Patience): Promise<KubeObject>
   seeCondition(ref: ObjectRef, type: string, status: string, patience?: Patience): Promise<KubeObject>
@@ -68,6 +71,13 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
     },
     patch: writes.patch,
     remove: writes.remove,
+    async seeKept(ref) {
+      const refusal = async () => writes.remove(ref, 'All').then(() => undefined, String)
+      return until(`${tellRef(ref)} is kept`, refusal)
+    },
+    async removeWhenFree(ref) {
+      await until(`${tellRef(ref)} may be deleted`, async () => writes.remove(ref).then(() => true))
+    },
     async see(ref, what, isSo, patience) {
       return waitFor(ref, what, (object) => (object && isSo(object) ? object : undefined), patience)
     },

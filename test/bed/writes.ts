@@ -6,7 +6,7 @@ import type { KubeObject, ObjectRef } from './kube.ts'
 export interface Writes {
   apply(object: KubeObject): Promise<void> // kubectl apply --server-side
   patch(ref: ObjectRef, change: object, subresource?: 'status'): Promise<void> // kubectl patch --type=merge
-  remove(ref: ObjectRef): Promise<void> // kubectl delete --ignore-not-found --wait=false
+  remove(ref: ObjectRef, dryRun?: 'All'): Promise<void> // kubectl delete --ignore-not-found --wait=false
 }
 
 interface Asked {
@@ -88,8 +88,9 @@ export function writesOf(config: KubeConfig): Writes {
       const path = `${await pathOf(ref)}${subresource ? `/${subresource}` : ''}?fieldManager=kubectl-patch`
       await write('PATCH', path, { type: 'application/merge-patch+json', body: change })
     },
-    async remove(ref) {
-      await write('DELETE', await pathOf(ref), { body: { propagationPolicy: 'Background' } })
+    async remove(ref, dryRun) {
+      const body = { propagationPolicy: 'Background', ...(dryRun && { dryRun: [dryRun] }) }
+      await write('DELETE', await pathOf(ref), { body })
     },
   }
 }

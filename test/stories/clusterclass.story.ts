@@ -142,7 +142,7 @@ test('a Cluster of a class comes up, follows its variables, its version and its 
   story.happens('the user deletes the Cluster, which is protected until the user says otherwise')
   await tellRefusal(kube.remove(cluster), /Cluster \S+ owns .*/)
   await kube.patch(controlPlane, { spec: { deletionProtection: false } })
-  await kube.remove(cluster)
+  await kube.removeWhenFree(cluster)
   await kube.seeGone(cluster, patience)
   await seeNoTraces(kube, namespace)
   tell(`destroyed: ${(await seeDestroyed(bed, namespace, 2)).join(', then ')}`)

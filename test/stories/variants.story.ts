@@ -19,7 +19,6 @@ import {
   tracesOf,
   workspaceOf,
 } from '../lives.ts'
-import { until } from '../until.ts'
 
 const bed = theBed()
 const { kube } = bed
@@ -263,14 +262,8 @@ test.concurrent('a class in another namespace serves a Cluster in an existing VP
     ['infrastructure.cluster.x-k8s.io/v1beta1', 'CAPTCluster'],
   ] as const)
     await kube.see({ ...cluster, apiVersion, kind }, 'may be deleted', isFree, patience)
-  await until(
-    'it is let go',
-    async () => {
-      await removed(cluster)
-      return true
-    },
-    patience,
-  )
+  await kube.removeWhenFree(cluster)
+  await kube.seeGone(cluster, patience)
   await seeNoTraces(kube, namespace)
 }, 400_000)
 
