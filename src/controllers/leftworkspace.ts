@@ -6,8 +6,9 @@ import { type Workspace, workspaceAPIs } from '../api/workspace.ts'
 import { isNotServed } from '../kube/errors.ts'
 import { getIfThere } from '../kube/ifthere.ts'
 import { gets, type Live, type Right } from '../runtime/controller.ts'
+import { recordedOn } from '../terraform/identity.ts'
 import { isOrphan } from '../terraform/policies.ts'
-import { recordedOn, workspaceKey } from './workspacetemplateapply/relations.ts'
+import { workspaceKey } from './workspacetemplateapply/relations.ts'
 
 export async function leftBy({ metadata }: KubeObject, live: Live): Promise<Workspace | undefined> {
   const recorded = recordedOn({ metadata })

@@ -1,8 +1,10 @@
 // What things of an apply are called. Two applies never share a name, in whatever namespaces they are. Pure.
 import { hashOf } from '../api/canonical.ts'
+import { annotations } from '../api/keys.ts'
 import { cutName } from '../api/name.ts'
 import { type Key, keyOf, type ObjectMeta } from '../api/resource.ts'
-import { crossplane, type WorkspaceAPI } from '../api/workspace.ts'
+import { crossplane, type WorkspaceAPI, type WorkspaceGroup, workspaceGroups } from '../api/workspace.ts'
+import type { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
 
 const longestLabel = 63 // Terraform's kubernetes backend writes its workspace into a label, too
 const longestName = 253
@@ -10,6 +12,18 @@ const longestName = 253
 // The apply's own name; where Workspaces have no namespace, with the apply's before it.
 export function workspaceNameOf({ isNamespaced }: Pick<WorkspaceAPI, 'isNamespaced'>, apply: Key): string {
   return isNamespaced ? cut(apply.name, longestLabel) : fullNameOf(apply)
+}
+
+// Which Workspace it has had, as our status says; where that was lost, as when objects were moved, as an annotation does. That is on whoever asked
+// for it, too.
+export function recordedOn({
+  metadata,
+  status,
+}: Pick<WorkspaceTemplateApply, 'metadata' | 'status'>): { group: WorkspaceGroup; name: string } | undefined {
+  const [group, name] = metadata.annotations?.[annotations.workspace]?.split('/') ?? []
+  const told = status?.workspaceName ?? name
+  const known = workspaceGroups.find((each) => each === (status?.workspaceAPI ?? group))
+  return known && told ? { group: known, name: told } : undefined
 }
 
 // The workspace of Terraform, and so the state. Its namespace is part of it everywhere: all namespaces share one backend.

@@ -6,11 +6,11 @@ import { CAPTMachineDeployment } from '../api/captmachinedeployment.ts'
 import { CAPTMachinePool } from '../api/captmachinepool.ts'
 import { CAPTMachineSet } from '../api/captmachineset.ts'
 import { clusterNameLabel } from '../api/contract.ts'
-import { annotations } from '../api/keys.ts'
 import { Cluster, MachineDeployment, MachinePool, Secret } from '../api/neighbours.ts'
 import { groupOf, type KubeObject, type Resource } from '../api/resource.ts'
-import { type WorkspaceGroup, workspaceAPIs, workspaceGroups } from '../api/workspace.ts'
+import { type WorkspaceGroup, workspaceAPIs } from '../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../api/workspacetemplateapply.ts'
+import { recordedOn } from '../terraform/identity.ts'
 import { isIt, type Ref, refOf, statusOf } from './read.ts'
 
 export interface Situation {
@@ -77,11 +77,7 @@ export function appliesOf({ objects }: Situation): readonly KubeObject[] {
   })
 }
 
-// Where an apply has its Workspace: as it has written down, else as it says.
 export function workspaceRefOf(apply: KubeObject): (Ref & { readonly group: WorkspaceGroup }) | undefined {
-  const [noted, name] = (apply.metadata.annotations?.[annotations.workspace] ?? '').split('/')
-  const status = statusOf(apply)
-  const group = workspaceGroups.find((each) => each === (noted || status['workspaceAPI']))
-  const called = name || status['workspaceName']
-  return group && typeof called === 'string' && called !== '' ? { group, kind: 'Workspace', name: called } : undefined
+  const recorded = recordedOn({ metadata: apply.metadata, status: statusOf(apply) })
+  return recorded && { kind: 'Workspace', ...recorded }
 }

@@ -11,12 +11,13 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import { mapped, type Source } from '../../runtime/controller.ts'
 import type { Indexes } from '../../runtime/store.ts'
+import { recordedOn } from '../../terraform/identity.ts'
 import { networkApplyName } from '../captcluster/vpc.ts'
 import { isForced, sortOut } from '../childapply.ts'
 import { eksApplyName } from '../controlplane/eks.ts'
 import { namedBy, ownerClusterOf, ownerKeyOf, wokenByCluster } from '../ownercluster.ts'
 import { pausedByCluster, pausedByItself } from '../pause.ts'
-import { arriving, isArriving, ofOneCluster, recordedOn, workspaceKey } from './relations.ts'
+import { arriving, isArriving, ofOneCluster, workspaceKey } from './relations.ts'
 
 type Apply = WorkspaceTemplateApply
 

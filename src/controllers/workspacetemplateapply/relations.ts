@@ -2,10 +2,10 @@
 import { clusterNameLabel } from '../../api/contract.ts'
 import { annotations, labels } from '../../api/keys.ts'
 import { apiVersionOf, beside, type Key, keyOf, referredBy, tellKey } from '../../api/resource.ts'
-import { type WorkspaceAPI, type WorkspaceGroup, workspaceAPIs, workspaceGroups } from '../../api/workspace.ts'
+import { type WorkspaceAPI, workspaceAPIs } from '../../api/workspace.ts'
 import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Indexes } from '../../runtime/store.ts'
-import { applyLabelOf, workspaceNameOf } from '../../terraform/identity.ts'
+import { applyLabelOf, recordedOn, workspaceNameOf } from '../../terraform/identity.ts'
 
 type Apply = WorkspaceTemplateApply
 
@@ -27,18 +27,6 @@ export function isNeeded({ spec: { waitForWorkspaces = [], variablesFrom = [] } 
 
 export function usedKeys(apply: Apply): readonly Key[] {
   return usedBy(apply).map((name) => beside(apply, name))
-}
-
-// Which Workspace it has had, as our status says; where that was lost, as when objects were moved, as an annotation does. That is on whoever asked
-// for it, too.
-export function recordedOn({
-  metadata,
-  status,
-}: Pick<Apply, 'metadata' | 'status'>): { group: WorkspaceGroup; name: string } | undefined {
-  const [group, name] = metadata.annotations?.[annotations.workspace]?.split('/') ?? []
-  const told = status?.workspaceName ?? name
-  const known = workspaceGroups.find((each) => each === (status?.workspaceAPI ?? group))
-  return known && told ? { group: known, name: told } : undefined
 }
 
 export function workspaceKey(

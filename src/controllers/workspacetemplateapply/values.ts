@@ -7,10 +7,11 @@ import { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import { getIfThere } from '../../kube/ifthere.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Live } from '../../runtime/controller.ts'
+import { recordedOn } from '../../terraform/identity.ts'
 import { pick, pickConnection } from '../../terraform/outputs.ts'
 import type { Found } from '../../terraform/render.ts'
 import { dependencyOnApply } from './dependencies.ts'
-import { recordedOn, workspaceKey } from './relations.ts'
+import { workspaceKey } from './relations.ts'
 import type { Source } from './seen.ts'
 
 type Apply = WorkspaceTemplateApply

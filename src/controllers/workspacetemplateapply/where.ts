@@ -14,11 +14,11 @@ import type { WorkspaceTemplate } from '../../api/workspacetemplate.ts'
 import type { WorkspaceTemplateApply } from '../../api/workspacetemplateapply.ts'
 import type { Read } from '../../runtime/cache.ts'
 import type { Settings } from '../../runtime/settings.ts'
-import { externalNameOf, stateSecretNameOf, workspaceNameOf } from '../../terraform/identity.ts'
+import { externalNameOf, recordedOn, stateSecretNameOf, workspaceNameOf } from '../../terraform/identity.ts'
 import { type Luggage, luggageOn } from '../../terraform/luggage.ts'
 import { commandToAnnotate } from '../../terraform/word.ts'
 import { chooseEngine } from './engines.ts'
-import { recordedOn, workspaceKey } from './relations.ts'
+import { workspaceKey } from './relations.ts'
 import type { Nowhere, Where } from './seen.ts'
 
 type Apply = WorkspaceTemplateApply
