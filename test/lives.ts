@@ -1,7 +1,6 @@
 // What stories of applies share: waiting for what they say, finding their Workspaces, and looking at what Terraform keeps of them.
 import { readFile } from 'node:fs/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { ApiException } from '@kubernetes/client-node'
 import { clusterSecretType } from '../src/api/contract.ts'
 import { labels } from '../src/api/keys.ts'
 import { apiVersionOf } from '../src/api/resource.ts'
@@ -12,6 +11,7 @@ import type { Bed } from './bed/bed.ts'
 import { type Condition, conditionsOf } from './bed/describe.ts'
 import type { Kube, KubeObject, ObjectRef } from './bed/kube.ts'
 import { type LogLine, readLog } from './bed/manager.ts'
+import { RefusedError } from './bed/requests.ts'
 import { until } from './until.ts'
 
 // Two cores may have much else to do.
@@ -187,7 +187,7 @@ export async function seeNothingLeft(kube: Kube, namespace: string): Promise<voi
 
 async function ifServed(found: Promise<readonly KubeObject[]>): Promise<readonly KubeObject[]> {
   return found.catch((error: unknown) => {
-    if (error instanceof ApiException && error.code === 404) return []
+    if (error instanceof RefusedError && error.code === 404) return []
     throw error
   })
 }

@@ -1,11 +1,11 @@
-// The bed's hands. Reads go through the official JavaScript client; writes are made as kubectl makes them, because that client sends
-// only the fields it knows of a built-in kind (of a CRD it drops every x-kubernetes-… one).
-import { ApiException, KubeConfig, type KubernetesObject, KubernetesObjectApi } from '@kubernetes/client-node'
+// The bed's hands and eyes. They are its own: CAPT is not judged by its own client.
+import { readFileSync } from 'node:fs'
 import type { KubeObject as ApiObject } from '../../src/api/resource.ts'
 import { type Patience, until } from '../until.ts'
 import { runCommand } from './command.ts'
 import { conditionsOf, describeObject } from './describe.ts'
-import { writesOf } from './writes.ts'
+import { readKubeconfig } from './kubeconfig.ts'
+import { RefusedError, requestsTo } from './requests.ts'
 
 export interface KubeObject extends ApiObject {
   readonly [field: string]: unknown
@@ -34,49 +34,35 @@ export interface Kube {
 }
 
 export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
-  const config = new KubeConfig()
-  config.loadFromFile(kubeconfigFile)
-  const api = KubernetesObjectApi.makeApiClient(config)
+  const { reach, who } = readKubeconfig(readFileSync(kubeconfigFile, 'utf8'))
+  const requests = requestsTo(reach, who)
   const whose = ['--kubeconfig', kubeconfigFile, '--cache-dir', `${kubeconfigFile}.cache`] // nothing in a person's home
   const kubectl: Kube['kubectl'] = async (args, input) =>
     runCommand(kubectlProgram, [...whose, ...args], input === undefined ? {} : { input })
 
-  const writes = writesOf(config)
   const kube: Kube = {
     kubectl,
-    async read({ apiVersion, kind, metadata: { name, namespace } }) {
-      try {
-        const header = { apiVersion, kind, metadata: namespace === undefined ? { name } : { name, namespace } }
-        return (await api.read(header)) as unknown as KubeObject
-      } catch (error) {
-        if (error instanceof ApiException && error.code === 404) return undefined
-        throw error
-      }
-    },
-    async list(apiVersion, kind, namespace) {
-      const { items } = await api.list(apiVersion, kind, namespace)
-      return items as unknown as readonly KubeObject[]
-    },
+    read: requests.get,
+    list: async (apiVersion, kind, namespace) => requests.list({ apiVersion, kind }, namespace),
     async trial(object) {
       try {
-        const stored = await api.create(object as unknown as KubernetesObject, undefined, 'All')
-        return { accepted: stored as unknown as KubeObject }
+        return { accepted: await requests.tryCreate(object) }
       } catch (error) {
-        if (!(error instanceof ApiException) || error.code >= 500) throw error
-        return { refused: (JSON.parse(String(error.body)) as { message: string }).message }
+        if (!(error instanceof RefusedError) || error.code >= 500) throw error
+        return { refused: error.told }
       }
     },
     async apply(...objects) {
-      for (const each of objects) await writes.apply(each)
+      for (const each of objects) await requests.apply(each)
     },
-    patch: writes.patch,
-    remove: writes.remove,
+    patch: requests.patch,
+    remove: requests.remove,
     async seeKept(ref) {
-      const refusal = async () => writes.remove(ref, 'All').then(() => undefined, String)
+      const refusal = async () => requests.remove(ref, 'All').then(() => undefined, String)
       return until(`${tellRef(ref)} is kept`, refusal)
     },
     async removeWhenFree(ref) {
-      await until(`${tellRef(ref)} may be deleted`, async () => writes.remove(ref).then(() => true))
+      await until(`${tellRef(ref)} may be deleted`, async () => requests.remove(ref).then(() => true))
     },
     async see(ref, what, isSo, patience) {
       return waitFor(ref, what, (object) => (object && isSo(object) ? object : undefined), patience)

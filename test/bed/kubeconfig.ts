@@ -9,6 +9,22 @@ export interface Reach {
   readonly ca: string // PEM
 }
 
+// A kubeconfig as it is written here, of one cluster and one user.
+interface Written {
+  readonly clusters: readonly [
+    { readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string } },
+  ]
+  readonly users: readonly [
+    {
+      readonly user: {
+        readonly token?: string
+        readonly 'client-certificate-data'?: string
+        readonly 'client-key-data'?: string
+      }
+    },
+  ]
+}
+
 export function kubeconfig({ server, ca }: Reach, who: Credentials): string {
   const user =
     'token' in who
@@ -24,6 +40,16 @@ export function kubeconfig({ server, ca }: Reach, who: Credentials): string {
   })
 }
 
+export function readKubeconfig(text: string): { readonly reach: Reach; readonly who: Credentials } {
+  const { clusters, users } = parse(text) as Written
+  const [{ cluster }, { user }] = [clusters[0], users[0]]
+  const who =
+    user.token === undefined
+      ? { cert: plain(user['client-certificate-data']), key: plain(user['client-key-data']) }
+      : { token: user.token }
+  return { reach: { server: cluster.server, ca: plain(cluster['certificate-authority-data']) }, who }
+}
+
 // The same user, another way to the API server.
 export function redirected(text: string, { server, ca }: Reach): string {
   const config = parse(text) as { clusters: { cluster: Record<string, string> }[] }
@@ -35,4 +61,8 @@ export function redirected(text: string, { server, ca }: Reach): string {
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64')
+}
+
+function plain(text = ''): string {
+  return Buffer.from(text, 'base64').toString()
 }
