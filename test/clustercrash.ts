@@ -208,7 +208,7 @@ export async function sweep(
   drawn?: number,
 ): Promise<{ strikes: number; fallen: number }> {
   const site = siteInMemory()
-  const workload = await theWorkload()
+  const workload = theWorkload()
   try {
     const like = await live(site, workload, { namespace: 'undisturbed', isPaused, ending })
     expect(like).toMatchObject({ struck: undefined, wrong: [], twice: [] })

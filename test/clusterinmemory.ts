@@ -26,8 +26,8 @@ export interface Workload {
   readonly token: string
 }
 
-export async function theWorkload(): Promise<Workload> {
-  const { cert: ca } = await anAuthority('workload')
+export function theWorkload(): Workload {
+  const { cert: ca } = anAuthority('workload')
   return { host: '192.0.2.1', port: 6443, ca, token: 'a-token' }
 }
 

@@ -309,7 +309,7 @@ export async function sweepMoves(
   drawn?: number,
 ): Promise<{ strikes: number; fallen: number }> {
   const site = siteInMemory()
-  const workload = await theWorkload()
+  const workload = theWorkload()
   try {
     const like = await live(site, workload, 'undisturbed')
     expect(like).toMatchObject({ struck: undefined, wrong: [], left: [], twice: [] })

@@ -18,8 +18,8 @@ import type { Prepared } from './lines.ts'
 import { objectAt, perTemplate } from './objects.ts'
 
 export async function eventsPerSecond(count: number): Promise<number> {
-  const authority = await anAuthority('bench')
-  const { cert, key } = await authority.issueServer('lines', ['127.0.0.1'])
+  const authority = anAuthority('bench')
+  const { cert, key } = authority.issueServer('lines', ['127.0.0.1'])
   const lines = Array.from({ length: count }, (_, at) => lineOf(at)).join('')
   const prepared: Prepared = { cert, key, path: pathOf(WorkspaceTemplate, {}), lines }
   const server = new Worker(new URL('lines.ts', import.meta.url), { workerData: prepared })

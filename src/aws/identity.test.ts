@@ -515,8 +515,8 @@ describe('on the way', () => {
   })
 
   test('TLS is checked, and AWS_CA_BUNDLE names an authority more', async () => {
-    const authority = await anAuthority('aws')
-    const tls = await authority.issueServer('sts', ['127.0.0.1'])
+    const authority = anAuthority('aws')
+    const tls = authority.issueServer('sts', ['127.0.0.1'])
     const { identity, aws } = await aScene(userEnv, { tls })
     const error = await trouble(identity.token(role))
     expect(error.message).toMatch(/certificate.* \(an authority of your own is named by AWS_CA_BUNDLE\)$/)
@@ -528,7 +528,7 @@ describe('on the way', () => {
     const usual = getCACertificates('default')
     onTestFinished(() => setDefaultCACertificates(usual))
     setDefaultCACertificates([...usual, authority.cert])
-    const another = join(aFolder({ bundle: (await anAuthority('another')).cert }), 'bundle')
+    const another = join(aFolder({ bundle: anAuthority('another').cert }), 'bundle')
     await createIdentity({ env: { ...env, AWS_CA_BUNDLE: another }, now: () => start }).token(role)
     expect(aws.asked).toHaveLength(2)
     const gone = createIdentity({ env: { ...env, AWS_CA_BUNDLE: '/gone' } })

@@ -21,8 +21,8 @@ const fixture = resolve(import.meta.dirname, '../../test/reconnect.fixture.ts')
 
 // A server of Node's own: fast, and as rude as it is told to be.
 async function aRudeServer(): Promise<Reach> {
-  const authority = await anAuthority('rude')
-  const server = http2.createSecureServer({ ...(await authority.issueServer('rude', ['127.0.0.1'])), allowHTTP1: true })
+  const authority = anAuthority('rude')
+  const server = http2.createSecureServer({ ...authority.issueServer('rude', ['127.0.0.1']), allowHTTP1: true })
   const sockets = new Set<Socket>()
   server.on('secureConnection', (socket: Socket) => {
     sockets.add(socket)

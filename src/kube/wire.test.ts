@@ -4,18 +4,14 @@ import { createServer as createHttpServer } from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type Authority, anAuthority, type Certified } from '../../test/bed/certificates.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { anAuthority } from '../../test/bed/certificates.ts'
 import { until } from '../../test/until.ts'
 import type { Access } from './access.ts'
 import { createWire, type Question, type Wire, type WireOptions } from './wire.ts'
 
-let authority: Authority
-let serving: Certified
-beforeAll(async () => {
-  authority = await anAuthority('wire')
-  serving = await authority.issueServer('wire', ['127.0.0.1', 'localhost'])
-})
+const authority = anAuthority('wire')
+const serving = authority.issueServer('wire', ['127.0.0.1', 'localhost'])
 
 const listening = async (server: Server | http2.Http2SecureServer): Promise<number> => {
   server.listen(0, '127.0.0.1')
@@ -368,7 +364,7 @@ test('a question can be called off while the connection is made, and the others 
 
 test('a server whose certificate is of nobody we know is not spoken to, unless that was said', async () => {
   const server = await anHttp2Server((stream) => answering(stream, 'hello'))
-  const stranger = await anAuthority('stranger')
+  const stranger = anAuthority('stranger')
   expect(await trouble(ask(wireTo(server.port, {}, { ca: stranger.cert })))).toMatch(/certificate/)
   expect(await ask(wireTo(server.port, {}, { ca: stranger.cert, isUnchecked: true }))).toBe('200 hello')
   expect(await trouble(ask(wireTo(server.port, {}, { serverName: 'elsewhere' })))).toMatch(/elsewhere/)

@@ -44,17 +44,12 @@ export async function startApi(
   const write = (file: string, text: string) => privateFile(join(folder, file), text)
 
   const { etcd, url: etcdUrl, socketPath: etcdSocket } = mortalEtcd(home, name, parts.etcd)
-  const [authority, frontProxyAuthority, port] = await Promise.all([
-    anAuthority('bed'),
-    anAuthority('bed-front-proxy'),
-    freePort(),
-    etcd.start(),
-  ])
-  const [serving, admin, frontProxy] = await Promise.all([
-    authority.issueServer('kube-apiserver', ['127.0.0.1', '10.96.0.1', 'localhost', 'kubernetes.default.svc']),
-    authority.issueClient('bed-admin', ['system:masters']),
-    frontProxyAuthority.issueClient('fault-proxy'),
-  ])
+  const [port] = await Promise.all([freePort(), etcd.start()])
+  const [authority, frontProxyAuthority] = [anAuthority('bed'), anAuthority('bed-front-proxy')]
+  const hosts = ['127.0.0.1', '10.96.0.1', 'localhost', 'kubernetes.default.svc']
+  const serving = authority.issueServer('kube-apiserver', hosts)
+  const admin = authority.issueClient('bed-admin', ['system:masters'])
+  const frontProxy = frontProxyAuthority.issueClient('fault-proxy')
   const tokenKey = aTokenKey()
   const tokenKeyFile = write('tokens.key', tokenKey.privateKey)
   const adminToken = `${secretMark}${randomBytes(24).toString('hex')}`

@@ -23,11 +23,9 @@ export async function startControllerManager(
   kube: Kube,
   parts: Located<'kube-controller-manager'>,
 ): Promise<void> {
-  const [user, serving, port] = await Promise.all([
-    api.authority.issueClient('system:kube-controller-manager'),
-    api.authority.issueServer('kube-controller-manager', ['127.0.0.1']),
-    freePort(),
-  ])
+  const user = api.authority.issueClient('system:kube-controller-manager')
+  const serving = api.authority.issueServer('kube-controller-manager', ['127.0.0.1'])
+  const port = await freePort()
   const write = (file: string, text: string) => privateFile(join(api.folder, file), text)
   const member = home.start(
     'kube-controller-manager',

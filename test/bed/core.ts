@@ -16,12 +16,8 @@ const featureGates = 'ClusterTopology=true,MachinePool=true' // naming ClusterRe
 export type CoreParts = Located<'cluster-api-core' | 'cluster-api-core.yaml'>
 
 export async function startCore(home: Household, api: Api, kube: Kube, parts: CoreParts): Promise<void> {
-  const [webhookPort, healthPort, diagnosticsPort, serving] = await Promise.all([
-    freePort(),
-    freePort(),
-    freePort(),
-    api.authority.issueServer('cluster-api-webhooks', ['127.0.0.1']),
-  ])
+  const [webhookPort, healthPort, diagnosticsPort] = await Promise.all([freePort(), freePort(), freePort()])
+  const serving = api.authority.issueServer('cluster-api-webhooks', ['127.0.0.1'])
   const certs = join(home.folder, 'cluster-api-core-certs')
   mkdirSync(certs)
   privateFile(join(certs, 'tls.crt'), serving.cert)

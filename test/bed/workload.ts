@@ -67,8 +67,8 @@ function tokenFile({ folder }: { readonly folder: string }): string {
 }
 
 async function startDoor(home: Household, eks: EksCluster) {
-  const authority = await anAuthority('eks-authenticator')
-  const serving = await authority.issueServer('eks-authenticator', ['127.0.0.1'])
+  const authority = anAuthority('eks-authenticator')
+  const serving = authority.issueServer('eks-authenticator', ['127.0.0.1'])
   const { url, stop } = await startEksAuthenticator({ ...eks, ...serving })
   const itself = kubeconfig({ server: url, ca: authority.cert }, { token: 'unread' })
   const flags = [

@@ -12,8 +12,8 @@ test.each<[string, number, object]>([
   ['takes it', 200, { is: 'yes' }],
   ['does not take it', 401, { is: 'no', isRejected: true }],
 ])('an API server that %s is told from one that is silent', async (_, status, answer) => {
-  const authority = await anAuthority('workload')
-  const { cert, key } = await authority.issueServer('api', ['127.0.0.1'])
+  const authority = anAuthority('workload')
+  const { cert, key } = authority.issueServer('api', ['127.0.0.1'])
   const server = createServer({ cert, key }, (__, response) => response.writeHead(status).end('{}'))
   onTestFinished(() => void server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import http2 from 'node:http2'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type Authority, anAuthority, type Certified } from '../../../test/bed/certificates.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { anAuthority } from '../../../test/bed/certificates.ts'
 import { seal } from '../../api/sealed.ts'
 import { ApiError } from '../../kube/errors.ts'
 import { selfSigned } from '../../runtime/certificate.ts'
@@ -13,19 +13,11 @@ import { unanswered } from './unanswered.ts'
 import { createWorkload } from './workload.ts'
 
 const token = 'token-0123456789abcdef'
-let authority: Authority
-let namesake: Authority // of the same name, with another key
-let stranger: Authority
-let serving: Certified
-let shown: Certified
-beforeAll(async () => {
-  ;[authority, namesake, stranger] = (await Promise.all(['one', 'one', 'other'].map(anAuthority))) as [
-    Authority,
-    Authority,
-    Authority,
-  ]
-  ;[serving, shown] = await Promise.all([authority.issueServer('api', ['127.0.0.1']), authority.issueClient('me')])
-})
+const authority = anAuthority('one')
+const namesake = anAuthority('one') // with another key
+const stranger = anAuthority('other')
+const serving = authority.issueServer('api', ['127.0.0.1'])
+const shown = authority.issueClient('me')
 
 const listening = async (server: Server | http2.Http2SecureServer): Promise<string> => {
   server.listen(0, '127.0.0.1')
@@ -160,7 +152,7 @@ describe('it is told what it was, and what to do', () => {
     ['a CA of the same name', async () => to((await anApiServer()).server, { ca: namesake.cert }), ofCA],
     [
       'a certificate for another host',
-      async () => to((await anApiServer(await authority.issueServer('api', ['api.example']))).server),
+      async () => to((await anApiServer(authority.issueServer('api', ['api.example']))).server),
       'its certificate is not for 127.0.0.1:',
     ],
     [

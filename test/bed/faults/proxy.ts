@@ -34,9 +34,9 @@ type Response = http2.Http2ServerResponse | ServerResponse
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const rules = rulesWithSeed(options.seed ?? 1)
   const upstream = upstreamOf(options)
-  const authority = await anAuthority('fault-proxy')
+  const authority = anAuthority('fault-proxy')
   const inner = http2.createSecureServer({
-    ...(await authority.issueServer('fault-proxy', ['127.0.0.1', 'localhost'])),
+    ...authority.issueServer('fault-proxy', ['127.0.0.1', 'localhost']),
     allowHTTP1: true,
     requestCert: true,
     rejectUnauthorized: false, // who comes without a certificate brings a token
