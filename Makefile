@@ -1,6 +1,7 @@
 # CAPT: every command a person needs. `make help` lists them.
 # The Node of this project (24 LTS) comes from npm with everything else; the system's only installs it.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/node
 installed := node_modules/.package-lock.json
 .DEFAULT_GOAL := help
 .PHONY: help quickstart test check bench soak generate format build parts bed clean prerequisites
