@@ -7,7 +7,7 @@ export default defineConfig({
     isolate: false,
     setupFiles: ['./test/seed.ts'],
     testTimeout: 60_000, // a tool that a test starts shares two cores with the bed
-    maxWorkers: 4, // stories wait more than they work
+    maxWorkers: 5, // stories wait more than they work
     reporters: ['default', './test/reporter.ts'],
     projects: [
       { extends: true, test: { name: 'unit', include: ['{src,tools,scripts,test}/**/*.test.ts'] } },

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../until.ts'
 import { foundHousehold } from './household.ts'
 
@@ -50,16 +50,18 @@ test('logs are kept for those who want them', async () => {
   expect(readFileSync(join(kept, 'speaker.log'), 'utf8')).toBe('here I am\n')
 })
 
-test('a member gets a small environment: nothing of the person who runs it but the PATH', async () => {
+test('a member gets a small environment: nothing of the person who runs it but the PATH, and what saves time', async () => {
   const home = foundHousehold('test')
   onTestFinished(async () => home.end())
-  const member = home.start('env', 'env', [], { GOGC: '50' })
+  for (const [name, value] of Object.entries({ GOGC: '300', NODE_COMPILE_CACHE: home.folder })) vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const member = home.start('env', 'env', [], { OWN: 'its own' })
   await until('it ends', async () => member.obituary())
   const names = readFileSync(member.log, 'utf8')
     .trim()
     .split('\n')
     .map((entry) => entry.split('=')[0])
-  expect(new Set(names)).toEqual(new Set(['GOGC', 'HOME', 'PATH', 'PWD']))
+  expect(new Set(names)).toEqual(new Set(['GOGC', 'HOME', 'NODE_COMPILE_CACHE', 'OWN', 'PATH', 'PWD']))
 })
 
 // The living processes whose process group is one of these.
