@@ -19,6 +19,21 @@ test('what was said is not told again, but for other words', () => {
   expect(news([{ ...failed, message: 'no credentials' }], before, always)).toHaveLength(1)
 })
 
+test('of all that is done at once only the last is told, and what has more to say', () => {
+  const secrets = { type: 'SecretsReady', status: 'True', reason: 'Ready', message: '' } as const
+  const available = { ...secrets, type: 'Available', reason: 'Available' }
+  const odd = { ...secrets, type: 'EndpointReady', reason: 'Known', message: 'by another name' }
+  const told = [done, odd, failed, secrets, available]
+  expect(news(told, undefined, always).map((each) => each.do === 'tell' && each.reason)).toEqual([
+    'Known',
+    'VPCCreationFailed',
+    'Available',
+  ])
+  expect(news([done, secrets], [condition('SecretsReady', 'True', 'Ready')], always)).toMatchObject([
+    { reason: 'VPCCreated' },
+  ])
+})
+
 test('what nobody wants to hear is not told', () => {
   expect(news([failed], undefined, () => false)).toEqual([])
 })

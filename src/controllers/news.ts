@@ -7,9 +7,16 @@ export function news(
   before: readonly Condition[] | undefined,
   isWorthTelling: (said: Said) => boolean,
 ): readonly Effect[] {
-  return said.flatMap((each): readonly Effect[] => {
-    if (wasSaid(each, before) || !isWorthTelling(each)) return []
-    const type = each.status === 'True' ? 'Normal' : 'Warning'
-    return [{ do: 'tell', type, reason: each.reason, note: each.message || 'what was asked for is there' }]
-  })
+  const fresh = said.filter((each) => !wasSaid(each, before) && isWorthTelling(each))
+  const done = fresh.findLast(isDone)
+  return fresh
+    .filter((each) => each === done || !isDone(each)) // what is done at once is one piece of news, and the last sums it up
+    .map(({ status, reason, message }): Effect => {
+      const type = status === 'True' ? 'Normal' : 'Warning'
+      return { do: 'tell', type, reason, note: message || 'what was asked for is there' }
+    })
+}
+
+function isDone({ status, message }: Said): boolean {
+  return status === 'True' && !message
 }
