@@ -2,8 +2,9 @@
 import type { Resource } from '../../src/api/resource.ts'
 import { createClient } from '../../src/kube/client.ts'
 import { findAccess } from '../../src/kube/find.ts'
+import { readAudit } from '../../test/bed/audit.ts'
 import type { Household } from '../../test/bed/household.ts'
-import { managerKubeconfig } from '../../test/bed/manager.ts'
+import { managerKubeconfig, managerUser } from '../../test/bed/manager.ts'
 import { startOwnApi } from '../../test/bed/own.ts'
 import { until } from '../../test/until.ts'
 import { putAll } from './etcd.ts'
@@ -16,8 +17,11 @@ export interface Cluster {
   fill(count: number): Promise<void>
   // Reads them all and keeps nothing: what any manager must wait for.
   readAll(): Promise<void>
+  writes(since: Date): Promise<number> // of the manager, but for its Leases
   stop(): Promise<void>
 }
+
+const reading = new Set(['get', 'list', 'watch'])
 
 export async function startCluster(): Promise<Cluster> {
   const api = await startOwnApi('bench')
@@ -54,6 +58,10 @@ export async function startCluster(): Promise<Cluster> {
     },
     async readAll() {
       await Promise.all(measuredKinds.map(readWhole))
+    },
+    async writes(since) {
+      const asked = await readAudit(api.auditLog, { user: managerUser, since })
+      return asked.filter(({ verb, resource }) => !reading.has(verb) && resource !== 'leases').length
     },
     async stop() {
       client.close()

@@ -48,8 +48,10 @@ export async function measureManager(say: (line: string) => void): Promise<reado
       figures.push(one(`${count} objects, if they were only read`, 's', [readSeconds]))
       const isLast = count === counts.at(-1)
       say(`learning ${count} objects`)
+      const began = new Date()
       const life = await live(count, 30, isLast ? 60 : 0)
       figures.push(...figuresOf(life, `${count} objects`, isLast))
+      figures.push(one(`${count} objects, writes but Leases`, '', [await cluster.writes(began)], 0)) // they are settled
     }
     if (cgroup) figures.push(one('times the cgroup took memory back', '', [cgroup.refusals()]))
     return figures

@@ -6,6 +6,7 @@ import { pausedAnnotation } from '../../src/api/contract.ts'
 import { apiVersionOf, type KubeObject, keyOf, type ObjectMeta, type Resource } from '../../src/api/resource.ts'
 import { WorkspaceTemplate } from '../../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../src/api/workspacetemplateapply.ts'
+import { pausedByItself } from '../../src/controllers/pause.ts'
 import { decide } from '../../src/controllers/workspacetemplate/decide.ts'
 import type { Client } from '../../src/kube/client.ts'
 
@@ -87,13 +88,13 @@ function apply(namespace: string, group: number, number: number): Made {
   const id = (kind: string, at = 0) => `${kind}-0${(number * 7919 + at).toString(16).padStart(16, '0')}`
   const subnets = { private: [0, 1, 2].map((at) => id('subnet', at)), public: [3, 4, 5].map((at) => id('subnet', at)) }
   const azs = ['ap-northeast-1a', 'ap-northeast-1c', 'ap-northeast-1d']
-  const condition = (type: string, status: string, reason: string) => {
+  const condition = (type: string, status: string, reason: string, message = '') => {
     const minute = String(number % 60).padStart(2, '0')
     return {
       type,
       status,
       reason,
-      message: '',
+      message,
       observedGeneration: 1,
       lastTransitionTime: `2026-11-01T08:${minute}:00Z`,
     }
@@ -121,13 +122,11 @@ function apply(namespace: string, group: number, number: number): Made {
   const labels = { 'cluster.x-k8s.io/cluster-name': cluster, 'capt.appthrust.io/cluster': cluster }
   // There is no engine here: what is measured is a manager at rest.
   const annotations = { [pausedAnnotation]: '' }
+  const metadata = { name: `a-${number}`, namespace, labels, annotations }
+  const object = { ...named(WorkspaceTemplateApply), metadata, spec }
   return {
     resource: WorkspaceTemplateApply,
-    object: {
-      ...named(WorkspaceTemplateApply),
-      metadata: { name: `a-${number}`, namespace, labels, annotations },
-      spec,
-    },
+    object,
     status: {
       conditions: [
         condition('Ready', 'True', 'Ready'),
@@ -135,7 +134,7 @@ function apply(namespace: string, group: number, number: number): Made {
         condition('VariablesResolved', 'True', 'Resolved'),
         condition('Applied', 'True', 'Converged'),
         condition('Synced', 'True', 'ReconcileSuccess'),
-        condition('Paused', 'True', 'Paused'),
+        condition('Paused', 'True', 'Paused', pausedByItself(object).join('; ')),
       ],
       observedGeneration: 1,
       workspaceName: `a-${number}`,
