@@ -49,7 +49,7 @@ interface Kept extends Version {
   readonly packed: string
 }
 
-const mostAtHand = 8
+const mostAtHand = 64
 
 export function createStore<T extends KubeObject>({ keep, indexes, onChange }: StoreOptions<T>): Store<T> {
   const { pack, unpack } = createPacker<T>()
