@@ -244,3 +244,11 @@ export async function lockHolder(kube: Kube, state: string): Promise<string> {
   })
   return (lease?.['spec'] as { readonly holderIdentity?: string | null } | undefined)?.holderIdentity ?? 'nobody'
 }
+
+// What an event says. It is sent after what it is about, and nobody waits for it.
+export async function seeEvent(kube: Kube, about: ObjectRef, reason: string): Promise<string> {
+  return until(`an event says ${reason} of ${about.kind} ${about.metadata.name}`, async () => {
+    const found = (await eventsOf(kube, about)).find((event) => event['reason'] === reason)
+    return found && String(found['note'])
+  })
+}

@@ -48,8 +48,7 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
       try {
         return { accepted: await requests.tryCreate(object) }
       } catch (error) {
-        if (!(error instanceof RefusedError) || error.code >= 500) throw error
-        return { refused: error.told }
+        return { refused: refusalIn(error) }
       }
     },
     async apply(...objects) {
@@ -58,7 +57,7 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
     patch: requests.patch,
     remove: requests.remove,
     async seeKept(ref) {
-      const refusal = async () => requests.remove(ref, 'All').then(() => undefined, String)
+      const refusal = async () => requests.remove(ref, 'All').then(() => undefined, refusalIn)
       return until(`${tellRef(ref)} is kept`, refusal)
     },
     async removeWhenFree(ref) {
@@ -92,6 +91,11 @@ export function kubeOf(kubeconfigFile: string, kubectlProgram: string): Kube {
     }
   }
   return kube
+}
+
+function refusalIn(error: unknown): string {
+  if (!(error instanceof RefusedError) || error.code >= 500) throw error
+  return error.told
 }
 
 function tellRef({ kind, metadata: { name, namespace } }: ObjectRef): string {

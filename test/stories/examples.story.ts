@@ -6,7 +6,7 @@ import { annotations } from '../../src/api/keys.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { theBed } from '../bed/story.ts'
 import { aWorkspaceTemplateApply } from '../given.ts'
-import { conditionOf, patience, seeSaying } from '../lives.ts'
+import { conditionOf, patience, seeEvent, seeSaying } from '../lives.ts'
 
 const bed = theBed()
 const { kube } = bed
@@ -62,6 +62,7 @@ test('the failing one says why in one line, and is mended as it says', async () 
     `"Resource precondition failed (main.tf line 8): A node group has between 1 and 10 nodes, not 100. (the module refuses it by a check of its own: give it what that asks for, in variables of the WorkspaceTemplateApply)"`,
   )
   expect(await run('get')).toMatch(/failing +failing +failing +False +TerraformFailed .*not 100\./)
+  await seeEvent(kube, apply, 'TerraformFailed')
   expect(await run('describe')).toMatch(/Warning +TerraformFailed .*A node group has between 1 and 10 nodes, not 100\./)
   await run('patch')
   const mended = await seeSaying(kube, apply, 'Ready', 'Ready')

@@ -17,7 +17,7 @@ import { startWorkload, type Workload } from '../bed/workload.ts'
 import { aCaptCluster, type ClusterObjects, leadingTo, offlineSecret } from '../clusters.ts'
 import { aDiary, type Diary } from '../diary.ts'
 import { aWorkspaceTemplate, aWorkspaceTemplateApply } from '../given.ts'
-import { conditionOf, eventsOf, patience, seeNothingLeft, seeSaying, workspaceOf } from '../lives.ts'
+import { conditionOf, patience, seeEvent, seeNothingLeft, seeSaying, workspaceOf } from '../lives.ts'
 import { type Player, startPlayer, type Terraform } from '../player.ts'
 
 const bed = theBed()
@@ -307,8 +307,7 @@ describe('deleted at any stage, a cluster leaves nothing', () => {
       expect((await kube.read(eks))?.metadata.deletionTimestamp).toBeUndefined()
       await kube.patch(stage.controlPlane, { metadata: { annotations: { [annotations.skipCleanup]: 'true' } } })
       expect(await stage.gone()).toEqual(both)
-      const events = (await eventsOf(kube, stage.controlPlane)).map(({ reason }) => reason)
-      expect(events).toContain('CleanupSkipped')
+      await seeEvent(kube, stage.controlPlane, 'CleanupSkipped')
     }
   }, 300_000)
 })
@@ -409,7 +408,7 @@ test.concurrent('a control plane that is to stay keeps its network, and both are
   await kube.seeGone(stage.cluster, patience)
   expect(await goneIn(stage)).toEqual([])
   for (const apply of left) {
-    const note = String((await eventsOf(kube, apply)).find(({ reason }) => reason === 'Retained')?.['note'])
+    const note = await seeEvent(kube, apply, 'Retained')
     const [workspace = '', state = ''] = note.slice(note.indexOf(': see kubectl ') + 14).split(' and kubectl ')
     expect(await kube.kubectl(workspace.split(' '))).toContain(apply.metadata.name)
     expect(await kube.kubectl(state.split(' '))).toContain(`tfstate-${stage.namespace}.${apply.metadata.name}`)
@@ -466,13 +465,13 @@ test.concurrent('force-delete gives up what is there, and tells how to find it',
   await kube.seeGone(cluster, patience)
   expect(await goneIn(stage)).toEqual([])
   for (const owner of [controlPlane, network]) {
-    const note = String((await eventsOf(kube, owner)).find(({ reason }) => reason === 'ForceDeleted')?.['note'])
+    const note = await seeEvent(kube, owner, 'ForceDeleted')
     expect(await kube.kubectl(note.slice(note.indexOf(', see kubectl ') + 14).split(' '))).toContain(
       'are left to themselves',
     )
   }
   for (const apply of left) {
-    const note = String((await eventsOf(kube, apply)).find(({ reason }) => reason === 'ForceDeleted')?.['note'])
+    const note = await seeEvent(kube, apply, 'ForceDeleted')
     const [workspace = '', state = ''] = note.slice(note.indexOf(': see kubectl ') + 14).split(' and kubectl ')
     expect(await kube.kubectl(workspace.split(' '))).toContain(apply.metadata.name)
     expect(await kube.kubectl(state.split(' '))).toContain(`tfstate-${namespace}.${apply.metadata.name}`)

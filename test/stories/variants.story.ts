@@ -9,10 +9,10 @@ import { aCaptCluster, documentsIn, leadingTo, offlineSecret, offlineTemplates, 
 import { aWorkspaceTemplate, aWorkspaceTemplateApply } from '../given.ts'
 import {
   conditionOf,
-  eventsOf,
   patience,
   readState,
   seeDestroyed,
+  seeEvent,
   seeNoTraces,
   seeSaying,
   toldTerraform,
@@ -103,7 +103,7 @@ test.concurrent('a VPC that is retained stays with its state, and an event says 
   expect(await seeDestroyed(bed, namespace, 1)).toEqual(['retained-vpc-eks-controlplane'])
   expect((await readState(kube, apply)).resources.map(({ name }) => name)).toContain('vpc')
   expect(await kube.read(workspaceOf('tf.m.upbound.io', apply))).toBeDefined()
-  const notes = (await eventsOf(kube, apply)).map(({ note }) => String(note)).join('\n')
+  const notes = await seeEvent(kube, apply, 'Retained')
   expect(notes).toContain(externalNameOf({ namespace, name: 'retained-vpc-vpc' }))
   const retained = /: see kubectl (?<found>.*) and kubectl (?<kept>.*)$/m.exec(notes)?.groups ?? {}
   for (const command of Object.values(retained))
