@@ -201,6 +201,14 @@ export async function eventsOf(kube: Kube, { kind, metadata }: ObjectRef): Promi
   })
 }
 
+// What an event says. It is sent after what it is about, and nobody waits for it.
+export async function seeEvent(kube: Kube, about: ObjectRef, reason: string): Promise<string> {
+  return until(`an event says ${reason} of ${about.kind} ${about.metadata.name}`, async () => {
+    const found = (await eventsOf(kube, about)).find((event) => event['reason'] === reason)
+    return found && String(found['note'])
+  })
+}
+
 export async function readEngineLog({ engine }: Pick<Bed, 'engine'>): Promise<readonly LogLine[]> {
   if (!engine) throw new Error('there is no engine on this bed')
   return readLog(engine.log)
@@ -243,12 +251,4 @@ export async function lockHolder(kube: Kube, state: string): Promise<string> {
     metadata: { namespace: stateNamespace, name: `lock-tfstate-${state}-capt` },
   })
   return (lease?.['spec'] as { readonly holderIdentity?: string | null } | undefined)?.holderIdentity ?? 'nobody'
-}
-
-// What an event says. It is sent after what it is about, and nobody waits for it.
-export async function seeEvent(kube: Kube, about: ObjectRef, reason: string): Promise<string> {
-  return until(`an event says ${reason} of ${about.kind} ${about.metadata.name}`, async () => {
-    const found = (await eventsOf(kube, about)).find((event) => event['reason'] === reason)
-    return found && String(found['note'])
-  })
 }

@@ -307,7 +307,7 @@ test('when the machine kills an apply, that is told, and its lock does not keep 
   const [, command = ''] = /approve with: kubectl (.*)$/.exec(synced(held)?.message ?? '') ?? []
   await api.kube.kubectl(command.split(' '))
   await seeConverged(shot)
-  await expect.poll(() => readdirSync(join(work, uid, 'run'))).not.toContain('plan')
+  await expect.poll(() => readdirSync(join(work, uid, 'run')), { timeout: 30_000 }).not.toContain('plan')
   await api.kube.remove(shot)
   await api.kube.seeGone(shot, patience)
 })

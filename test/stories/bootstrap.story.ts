@@ -32,10 +32,8 @@ test('a Machine with a CAPTBootstrapConfig has its data at once, and takes it al
   await kube.apply(machine)
   await kube.patch(cluster, { spec: { paused: false } })
   await kube.seeCondition(machine, 'BootstrapConfigReady', 'True', patience)
-  const isTold = ({ spec }: KubeObject) =>
-    (spec as { readonly bootstrap: { readonly dataSecretName?: string } }).bootstrap.dataSecretName ===
-    'demo-0-bootstrap'
-  await kube.see(machine, 'is told where its data is', isTold, patience) // which core writes after the condition
+  const bootstrap = { dataSecretName: 'demo-0-bootstrap' }
+  await expect.poll(async () => kube.read(machine), { timeout: 30_000 }).toMatchObject({ spec: { bootstrap } }) // core writes it after the condition
   const secret: KubeObject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'demo-0-bootstrap' } }
   expect((await kube.read(secret))?.metadata.ownerReferences).toMatchObject([{ kind: config.kind, controller: true }])
   await kube.remove(cluster)
