@@ -1,7 +1,6 @@
 // One certificate for serving, self-signed. Whoever wants a checked one brings files.
-import { generateKeyPairSync } from 'node:crypto'
 import { type Sealed, seal } from '../api/sealed.ts'
-import { signed } from './x509.ts'
+import { newKeyPair, signed } from './x509.ts'
 
 export interface Certificate {
   readonly certificate: string // PEM
@@ -11,7 +10,7 @@ export interface Certificate {
 const validDays = 365
 
 export function selfSigned(names: readonly string[], now: Date): Certificate {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { publicKey, privateKey } = newKeyPair()
   const us = { commonName: 'capt' }
   const draft = {
     subject: us,

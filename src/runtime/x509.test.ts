@@ -1,12 +1,11 @@
-import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { type Extension, type Name, signed } from './x509.ts'
+import { type Extension, type KeyPair, type Name, newKeyPair, signed } from './x509.ts'
 
-const aPair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const [root, leaf] = [aPair(), aPair()]
+const [root, leaf] = [newKeyPair(), newKeyPair()]
 const us = { commonName: 'us' }
 
-function issued(subject: Name, { publicKey }: ReturnType<typeof aPair>, ...extensions: readonly Extension[]) {
+function issued(subject: Name, { publicKey }: KeyPair, ...extensions: readonly Extension[]) {
   const valid = { from: Date.parse('2026-03-04T05:06:07Z'), to: Date.parse('2027-03-04T05:06:07Z') }
   return new X509Certificate(signed({ subject, issuer: us, ...valid, publicKey, extensions }, root.privateKey))
 }

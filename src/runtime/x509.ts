@@ -1,5 +1,5 @@
-// X.509 certificates of P-256 keys, written in DER by hand: no library that does it is smaller. Pure, but for a drawn serial number.
-import { type KeyObject, randomBytes, sign } from 'node:crypto'
+// X.509 certificates of P-256 keys, written in DER by hand: no library that does it is smaller.
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 
 export interface Draft {
@@ -22,6 +22,15 @@ export type Extension =
   | { readonly is: 'leaf' }
   | { readonly is: 'server'; readonly names: readonly string[] } // DNS, or IPv4
   | { readonly is: 'client' }
+
+export interface KeyPair {
+  readonly publicKey: KeyObject
+  readonly privateKey: KeyObject
+}
+
+export function newKeyPair(): KeyPair {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' })
+}
 
 // As PEM.
 export function signed(draft: Draft, signingKey: KeyObject): string {
