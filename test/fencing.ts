@@ -1,6 +1,6 @@
 // Judges an audit log: was every change made by the process that led? Revisions of etcd, not clocks, say what came after
 // what. docs/decisions/0008-only-the-leader-changes-anything.md says why a late write is not always a wrong one. Pure.
-import type { AuditRecord } from './bed/audit.ts'
+import { type AuditRecord, isWrite } from './bed/audit.ts'
 
 export interface Verdict {
   readonly judged: number // changes made by managers
@@ -39,9 +39,10 @@ export function judgeWrites(records: readonly AuditRecord[], leases: readonly st
   return { judged: changes.length, late, wrong }
 }
 
-function isAccepted({ verb, code, group }: AuditRecord): boolean {
+function isAccepted(record: AuditRecord): boolean {
+  const { code, group } = record
   const isReview = group === 'authentication.k8s.io' || group === 'authorization.k8s.io'
-  return !['get', 'list', 'watch'].includes(verb) && !isReview && code >= 200 && code < 300
+  return isWrite(record) && !isReview && code >= 200 && code < 300
 }
 
 function revisionOf({ resourceVersion }: AuditRecord): number {

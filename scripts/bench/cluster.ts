@@ -2,7 +2,7 @@
 import type { Resource } from '../../src/api/resource.ts'
 import { createClient } from '../../src/kube/client.ts'
 import { findAccess } from '../../src/kube/find.ts'
-import { readAudit } from '../../test/bed/audit.ts'
+import { isWrite, readAudit } from '../../test/bed/audit.ts'
 import type { Household } from '../../test/bed/household.ts'
 import { managerKubeconfig, managerUser } from '../../test/bed/manager.ts'
 import { startOwnApi } from '../../test/bed/own.ts'
@@ -20,8 +20,6 @@ export interface Cluster {
   writes(since: Date): Promise<number> // of the manager, but for its Leases
   stop(): Promise<void>
 }
-
-const reading = new Set(['get', 'list', 'watch'])
 
 export async function startCluster(): Promise<Cluster> {
   const api = await startOwnApi('bench')
@@ -61,7 +59,7 @@ export async function startCluster(): Promise<Cluster> {
     },
     async writes(since) {
       const asked = await readAudit(api.auditLog, { user: managerUser, since })
-      return asked.filter(({ verb, resource }) => !reading.has(verb) && resource !== 'leases').length
+      return asked.filter((each) => isWrite(each) && each.resource !== 'leases').length
     },
     async stop() {
       client.close()

@@ -10,7 +10,7 @@ import { WorkspaceTemplate } from '../../src/api/workspacetemplate.ts'
 import { WorkspaceTemplateApply } from '../../src/api/workspacetemplateapply.ts'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import { findAccess } from '../../src/kube/find.ts'
-import { type AuditRecord, readAudit } from '../../test/bed/audit.ts'
+import { type AuditRecord, isWrite, readAudit } from '../../test/bed/audit.ts'
 import { type StartedBed, startBed } from '../../test/bed/bed.ts'
 import { launchManager, managerKubeconfig, managerUser, seeReady } from '../../test/bed/manager.ts'
 import { startWorkload } from '../../test/bed/workload.ts'
@@ -116,7 +116,6 @@ async function startManager(bed: StartedBed, bundle: string): Promise<number> {
 const isRequest = ({ verb, resource }: AuditRecord) => verb !== 'watch' && resource !== ''
 const isLease = ({ resource }: AuditRecord) => resource === 'leases'
 const isEvent = ({ resource }: AuditRecord) => resource === 'events'
-const isRead = ({ verb }: AuditRecord) => verb === 'get' || verb === 'list'
 
 const runSecondsIn = (namespace: string) => Number(/^d(\d+)-/.exec(namespace)?.[1] ?? 0)
 
@@ -269,10 +268,13 @@ async function measureIdle({ client, pid, requests }: Stage, clusters: number, s
   const of = `${clusters} clusters, idle for a minute`
   return [
     {
-      ...one(`${of}, writes but Leases`, '', [made.filter((each) => !isRead(each)).length], 0),
+      ...one(`${of}, writes but Leases`, '', [made.filter(isWrite).length], 0),
       others: 'predecessor: 2000 with reads',
     },
-    { ...one(`${of}, reads`, '', [made.filter(isRead).length], 0), others: 'predecessor: 24 each, alone' },
+    {
+      ...one(`${of}, reads`, '', [made.filter((each) => !isWrite(each)).length], 0),
+      others: 'predecessor: 24 each, alone',
+    },
     one(`${of}, objects that change`, '', [changed.length], 0),
     one(`${of}, processor`, 'millicores', [millicores]),
   ]

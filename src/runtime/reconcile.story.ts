@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isWrite } from '../../test/bed/audit.ts'
 import { theBed } from '../../test/bed/story.ts'
 import { aClient } from '../../test/reaching.ts'
 import { vocabulary } from '../api/condition.ts'
@@ -52,7 +53,7 @@ async function aStage() {
     )
   const writes = async () =>
     (await bed.audit({ namespace }))
-      .filter((each) => each.userAgent === userAgent && !['get', 'list', 'watch'].includes(each.verb))
+      .filter((each) => each.userAgent === userAgent && isWrite(each))
       .map(({ verb, resource, name, code }) => `${verb} ${resource} ${name} ${code}`)
       .slice(1) // the making of the template
   return { namespace, client, key, read, carry, writes, cached, told, configMap }

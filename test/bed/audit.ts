@@ -70,6 +70,10 @@ export async function readAudit(file: string, query: AuditQuery = {}): Promise<r
     .filter((record) => fits(record, query))
 }
 
+export function isWrite({ verb }: AuditRecord): boolean {
+  return !['get', 'list', 'watch'].includes(verb)
+}
+
 // What happened at another API server of the same run, kept beside the bed's own log for whoever judges the whole run.
 export async function lendAudit(
   { folder }: { readonly folder: string },

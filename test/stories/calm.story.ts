@@ -1,6 +1,8 @@
 // What an apply does not do: wait in a ring without a word, follow a template it does not want to follow, write because something
 // changed that is none of its business, or ask when there is nothing to ask. On the bed, with the real manager and engine.
+
 import { beforeAll, expect, test } from 'vitest'
+import { isWrite } from '../bed/audit.ts'
 import { engineUser } from '../bed/engine.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { managerUser } from '../bed/manager.ts'
@@ -104,8 +106,7 @@ test('another description of a template is no reason to write to its applies', a
   )
   await seeAllLookedAt()
   const writes = (await bed.audit({ namespace, since })).filter(
-    ({ user, verb, name }) =>
-      [managerUser, engineUser].includes(user) && !['get', 'list', 'watch'].includes(verb) && !name.startsWith('last'),
+    (each) => [managerUser, engineUser].includes(each.user) && isWrite(each) && !each.name.startsWith('last'),
   )
   // The template itself is judged anew; more than once where what was decided on had just changed.
   const told = new Set(writes.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`))

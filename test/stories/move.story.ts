@@ -1,5 +1,6 @@
 // `clusterctl move` takes clusters of ours from one bed to another: managers, engines, core, OpenTofu and clusterctl, all real. What
 // Terraform built is not touched on either side, and its state is the same on both, whatever goes wrong meanwhile.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { blockMoveAnnotation, clusterSecretType } from '../../src/api/contract.t
 import { annotations } from '../../src/api/keys.ts'
 import { crossplane } from '../../src/api/workspace.ts'
 import { stateNamespace } from '../../src/terraform/statesecret.ts'
+import { isWrite } from '../bed/audit.ts'
 import { type Bed, type StartedBed, startBed } from '../bed/bed.ts'
 import { engineKubeconfig, engineUser, grantEngine, launchEngine } from '../bed/engine.ts'
 import type { Kube, KubeObject, ObjectRef } from '../bed/kube.ts'
@@ -533,7 +535,7 @@ async function namesIn({ kube }: Bed, namespace: string, ...but: readonly string
 
 async function writesIn(bed: Bed, namespace: string, since: Date): Promise<readonly string[]> {
   return (await bed.audit({ since, namespace }))
-    .filter(({ user, verb }) => [managerUser, engineUser].includes(user) && !['get', 'list', 'watch'].includes(verb))
+    .filter((each) => [managerUser, engineUser].includes(each.user) && isWrite(each))
     .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)
 }
 

@@ -1,11 +1,13 @@
 // What others do to the objects of a cluster, under real core: backup tools that strip them of what ties them together, GitOps tools that
 // apply their copy again and again, people who tidy up. All is put back, nobody is fought, and nothing is destroyed. In the manner of Cluster API's own
 // checks of resilience (ValidateOwnerReferencesResilience, ValidateFinalizersResilience).
+
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 import { clusterSecretType } from '../../src/api/contract.ts'
 import { annotations } from '../../src/api/keys.ts'
 import { crossplane } from '../../src/api/workspace.ts'
+import { isWrite } from '../bed/audit.ts'
 import { engineUser } from '../bed/engine.ts'
 import type { KubeObject } from '../bed/kube.ts'
 import { managerUser } from '../bed/manager.ts'
@@ -87,7 +89,7 @@ async function seeTies(namespace: string, ties: Readonly<Record<string, unknown>
 
 async function writesSince(namespace: string, since: Date): Promise<readonly string[]> {
   return (await bed.audit({ namespace, since }))
-    .filter(({ user, verb }) => [managerUser, engineUser].includes(user) && !['get', 'list', 'watch'].includes(verb))
+    .filter((each) => [managerUser, engineUser].includes(each.user) && isWrite(each))
     .filter(({ resource }) => resource !== 'events') // which are counted up a while after the last of them
     .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)
 }

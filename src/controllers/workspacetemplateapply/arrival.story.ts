@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { lendAudit, readAudit } from '../../../test/bed/audit.ts'
+import { isWrite, lendAudit, readAudit } from '../../../test/bed/audit.ts'
 import { seeEstablished } from '../../../test/bed/core.ts'
 import { conditionsOf } from '../../../test/bed/describe.ts'
 import type { KubeObject } from '../../../test/bed/kube.ts'
@@ -89,7 +89,7 @@ test('an engine that comes later is found, a second one makes no difference, and
   await api.kube.apply(anApply('last'))
   await sees(anApply('last'), 'Ready') // it has one queue: all others were looked at before
   const writes = (await readAudit(api.auditLog, { user: managerUser, since })).filter(
-    ({ verb, resource }) => !['get', 'list', 'watch'].includes(verb) && resource !== 'leases',
+    (each) => isWrite(each) && each.resource !== 'leases',
   )
   expect(writes.filter(({ name }) => ['early', 'late'].includes(name)).map(({ path }) => path)).toEqual([])
   expect(writes.filter(({ name }) => name === 'last')).not.toEqual([])

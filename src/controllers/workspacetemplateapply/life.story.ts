@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { lendAudit, readAudit } from '../../../test/bed/audit.ts'
+import { isWrite, lendAudit, readAudit } from '../../../test/bed/audit.ts'
 import { seeEstablished } from '../../../test/bed/core.ts'
 import { launchManager, managerKubeconfig, managerUser, readLog, seeReady } from '../../../test/bed/manager.ts'
 import { type OwnApi, startOwnApi } from '../../../test/bed/own.ts'
@@ -179,7 +179,7 @@ async function secret(namespace: string, name: string, value: string): Promise<v
 async function writesOf(namespace: string): Promise<readonly string[]> {
   const all = await readAudit(api.auditLog, { user: managerUser })
   return all
-    .filter(({ verb, resource }) => !['get', 'list', 'watch'].includes(verb) && resource !== 'leases')
+    .filter((each) => isWrite(each) && each.resource !== 'leases')
     .filter((each) => each.namespace === namespace || each.name.startsWith(`${namespace}.`))
     .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)
 }
