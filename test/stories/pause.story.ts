@@ -198,6 +198,10 @@ test('a cluster is paused, and changed, renewed and deleted meanwhile', async ()
   story.happens('the user pauses the control plane alone, and deletes the Cluster and the apply')
   for (const each of [vpc, eks]) await seeConverged(kube, inWorkspace(each))
   for (const each of [network, controlPlane, vpc, eks]) await kube.seeCondition(each, 'Ready', 'True', patience)
+  // That `extra` went is told last, a second after it did.
+  await expect
+    .poll(async () => kube.read(plain), { timeout: 30_000 })
+    .toMatchObject({ status: { users: { count: 1, names: ['alone'] } } })
   const alonePaused = new Date()
   await guided('captcontrolplane demo cluster.x-k8s.io/paused=')
   const by = `CAPTControlPlane ${namespace}/demo is paused (annotation cluster.x-k8s.io/paused)`
